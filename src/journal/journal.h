@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Journal files: append-only records of one run (or one event), the only truth the program keeps.
+ * Format: docs/journal-format.md. Layout of a file:
+ *
+ *   magic "PLJOURN1" (8 bytes), then records, each
+ *     u32 kind, u16 version, u16 flags (0), u32 length, u32 crc32c(first 12 bytes + payload), payload
+ *   little-endian; the first record is HEADER. Unknown kinds are kept and copied.
+ *
+ * Every payload but CHUNK is one JSON object (compact, UTF-8); keys per kind: docs/journal-format.md.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum journal_kind {
+    JOURNAL_HEADER = 1,
+    JOURNAL_START = 2,
+    JOURNAL_ENVIRONMENT = 3,
+    JOURNAL_DEVICE = 4,
+    JOURNAL_SERIES = 5,
+    JOURNAL_CHUNK = 6,
+    JOURNAL_MARK = 7,
+    JOURNAL_PHASE = 8,
+    JOURNAL_TEXT = 9,
+    JOURNAL_INCIDENT = 10,
+    JOURNAL_GAP = 11,
+    JOURNAL_CHILD = 12,
+    JOURNAL_COUNTERS = 13,
+    JOURNAL_END = 14,
+    JOURNAL_EVENT = 15,
+};
+const char *journal_kind_name(uint32_t kind); /* "START", …; "UNKNOWN" */
+
+#define JOURNAL_MAGIC        "PLJOURN1"
+#define JOURNAL_RECORD_HEAD  16u
+#define JOURNAL_PAYLOAD_MAX  (16u << 20) /* larger lengths are damage */
+#define JOURNAL_RESERVE      (64u << 10) /* preallocated beyond the end, so that the last records always fit */
+#define JOURNAL_SUFFIX       ".journal"
+#define JOURNAL_MARKS_SUFFIX ".marks"    /* $PROBELAUF_MARKS, beside the journal: <run>-<part>.marks */
+
+/* ---- writing ---- */
+
+struct journal_writer {
+    int fd; /* -1: closed. The open file carries an exclusive OFD lock as long as somebody writes */
+    uint64_t end; /* bytes of whole records */
+    uint64_t reserved; /* bytes the file system has promised (0 where it cannot) */
+    char path[4096];
+};
+
+/* Creates <dir>/<name>.journal (0600, O_EXCL), locks it, preallocates, writes magic and the HEADER record.
+ * The folder must exist. An existing file of the same name is opened as by journal_open_append. */
+int journal_create(const char *dir, const char *name, const json_t *header, struct journal_writer *ret_writer, struct err *err);
+
+/* Opens an existing journal for more records: locks (-EWOULDBLOCK when a writer is alive), cuts a torn last record. */
+int journal_open_append(const char *path, struct journal_writer *ret_writer, struct err *err);
+
+/* Appends one record with one write(). Ordinary records keep JOURNAL_RESERVE free (-ENOSPC when the disk
+ * is full; nothing half-written stays); `last` ones may use the reserve (END, final COUNTERS, INCIDENT, GAP). */
+int journal_append(struct journal_writer *writer, enum journal_kind kind, uint16_t version, const void *payload, size_t length, bool last, struct err *err);
+int journal_append_json(struct journal_writer *writer, enum journal_kind kind, const json_t *payload, bool last, struct err *err);
+int journal_sync(struct journal_writer *writer, struct err *err); /* fdatasync */
+void journal_close(struct journal_writer *writer);                /* releases lock and reserve; accepts a closed one */
+
+/* ---- reading ---- */
+
+struct journal_record {
+    uint32_t kind;
+    uint16_t version;
+    const uint8_t *payload; /* borrowed from the bytes */
+    uint32_t length;
+    uint64_t offset; /* of the record head in the file */
+};
+
+struct journal_reader {
+    const uint8_t *bytes;
+    size_t length, position;
+    char damage[160]; /* "" or what is wrong with the rest ("checksum of the record at byte 4711") */
+    uint64_t good;    /* bytes of magic and whole, sound records */
+};
+
+/* -EBADMSG when the bytes are no journal. */
+int journal_reader_init(struct journal_reader *reader, const void *bytes, size_t length, struct err *err);
+/* 1: *ret is the next record; 0: end (reader->damage tells whether clean). Never fails. */
+int journal_reader_next(struct journal_reader *reader, struct journal_record *ret_record);
+/* Payload as JSON object, or NULL (CHUNK, damaged). Caller decrefs. */
+json_t *journal_record_json(const struct journal_record *record);
+
+/* Is somebody writing it? True if the OFD lock is held, or HEADER's boot id is this boot and its pid with that
+ * start time lives. */
+bool journal_is_live(const char *path);
+
+/* ---- text view (export journal --text, docs/journal-format.md) ---- */
+int journal_to_text(const void *bytes, size_t length, struct strbuf *out, struct err *err);

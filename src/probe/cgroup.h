@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Control groups v1, v2 and hybrid: where the process is, its limits, its memory events and peak. Limits are the smallest
+ * along the path to the root; a limit at or above MemTotal, "max" and v1's PAGE_COUNTER_MAX are no limit.
+ * Source: kernel Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/root.h"
+#include "model/quantity.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct cgroup_place {
+    int version;        /* 0: no memory controller found, 1, 2 */
+    char path[1024];    /* absolute folder below the root prefix, e.g. /sys/fs/cgroup/memory/foo */
+    char mount[512];    /* its mount point: limits are read up to here */
+};
+int cgroup_find_memory(const struct root *root, pid_t pid, struct cgroup_place *ret);
+int cgroup_find_cpu(const struct root *root, pid_t pid, struct cgroup_place *ret);
+
+struct cgroup_limits {
+    struct quantity memory_limit, swap_limit, cpu_limit, pids_limit; /* open with reason where none is readable; not-applicable: no limit set */
+};
+void cgroup_limits(const struct root *root, pid_t pid, struct cgroup_limits *ret);
+
+/* Counters now; absent ones have has_ = false. */
+struct cgroup_memory {
+    bool has_peak, has_current, has_oom_kill, has_oom, has_file, has_anon, has_shmem, has_failcnt;
+    uint64_t peak_bytes, current_bytes, oom_kill, oom, file_bytes, anon_bytes, shmem_bytes, failcnt;
+};
+int cgroup_memory_read(const struct root *root, const struct cgroup_place *place, struct cgroup_memory *ret);
+
+/* Makes a folder "probelauf-<name>" below the place for one run and enables nothing: -EPERM, -EROFS, -ENOTSUP (v2 without the
+ * memory controller in the parent's subtree_control) are normal; then the enclosing group is observed. Real root only. */
+int cgroup_make_own(const struct cgroup_place *parent, const char *name, struct cgroup_place *ret, struct err *err);
+/* Async-signal-safe: moves the calling process in (open fd of cgroup.procs made before the fork). */
+int cgroup_join_fd(int procs_fd);
+int cgroup_remove(const struct cgroup_place *own); /* -EBUSY while a process is inside */

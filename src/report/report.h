@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Renderers. They read the model and write text or JSON; they know neither files nor options. */
+#pragma once
+
+#include "base/json.h"
+#include "base/strbuf.h"
+#include "model/run.h"
+#include "rules/repeat.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct report_style {
+    bool ascii;  /* no character beyond ASCII */
+    bool color;
+    int width;   /* columns; 0: 80 */
+    bool verbose;
+};
+
+json_t *report_run_json(const struct run *run);                     /* schema probelauf.run/1; new reference */
+json_t *report_log_json(const struct store_entry *entries, size_t count, const char *next); /* probelauf.log/1 */
+json_t *report_compare_json(const struct run *a, const struct run *b); /* probelauf.compare/1 */
+json_t *report_repeat_json(const struct repeat_estimate *estimate);  /* probelauf.estimate-repeat/1 */
+
+void report_run_text(const struct run *run, struct report_style style, struct strbuf *out);     /* show: everything, with the timeline */
+void report_run_summary(const struct run *run, struct report_style style, struct strbuf *out);  /* the paragraph after run */
+void report_timeline(const struct run *run, struct report_style style, struct strbuf *out);     /* memory, CPU, phases */
+void report_log_text(const struct store_entry *entries, size_t count, struct report_style style, struct strbuf *out);
+void report_compare_text(const struct run *a, const struct run *b, struct report_style style, struct strbuf *out);
+void report_repeat_text(const struct repeat_estimate *estimate, struct report_style style, struct strbuf *out);
+/* One line per run, header first; empty cell = open (the cell beside it holds the reason). */
+void report_run_csv(const struct run *const *runs, size_t count, struct strbuf *out);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Output patterns: POSIX extended regular expressions on lines of output that begin a phase. Pure mechanism. */
+#pragma once
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pattern_set;
+struct pattern_set *pattern_set_new(void);
+/* event: "begin" or "end"; phase as in model/run.h ("load", "compute/decode"). -EINVAL names what is wrong with the regex. */
+int pattern_set_add(struct pattern_set *set, const char *phase, const char *event, const char *regex, struct err *err);
+struct pattern_set *pattern_set_free(struct pattern_set *set);
+
+/* Splits a stream into lines (\n, \r; ANSI removed; 4 KiB a line) and calls back for each first match. */
+struct line_splitter;
+typedef void (*line_fn)(const char *line, size_t length, uint64_t offset, void *context);
+struct line_splitter *line_splitter_new(line_fn each, void *context);
+void line_splitter_feed(struct line_splitter *splitter, const void *bytes, size_t length);
+void line_splitter_skip(struct line_splitter *splitter, uint64_t bytes); /* a hole in the stream: the line is dropped */
+void line_splitter_finish(struct line_splitter *splitter);
+struct line_splitter *line_splitter_free(struct line_splitter *splitter);
+
+/* The phase and event of the first pattern that the line matches; false if none. Borrowed texts. */
+bool pattern_set_match(const struct pattern_set *set, const char *line, const char **ret_phase, const char **ret_event);

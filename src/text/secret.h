@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Secrets never enter a record. secret_mask is applied to every text before it is stored: argv, variables, remotes,
+ * notes, kept output, diffs. Masks are "‹masked›"-like ASCII: "[masked]". Rather too much than too little.
+ */
+#pragma once
+
+#include "base/json.h"
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Adds text with every secret in it replaced by "[masked]". Keys known by name (password=, --token X in one text,
+ * Authorization: …, https://user:pw@host) and by shape (hf_…, ghp_…, sk-…, AKIA…, JWT, PEM blocks, long random …). */
+void secret_mask(const char *text, size_t length, struct strbuf *out);
+
+/* argv as a whole, since a secret may follow its option: ["--token","abc"] → ["--token","[masked]"]. New array of texts. */
+json_t *secret_mask_argv(const char *const *argv, size_t count);
+
+/* True when a variable's *name* says its value is secret (TOKEN, KEY, SECRET, PASSWORD, CREDENTIAL, …). */
+bool secret_is_named(const char *name);
+
+/* Allow-list: which environment variables may be recorded at all (CUDA_*, OMP_*, SLURM_*, HF_HOME, LANG, …). */
+bool secret_variable_allowed(const char *name);
+/* Object of all allowed variables of `environ`-like list, values masked. */
+json_t *secret_allowed_variables(char *const *environment);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Finding and loading runs: from the ledger and, while they run, from their journals. Does the intake first. */
+#pragma once
+
+#include "base/err.h"
+#include "model/run.h"
+#include "store/store.h"
+#include "work/place.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct runs; /* an open view on ledger + live journals */
+
+/* A ledger that cannot be opened is not fatal while journals can be read: warning (translated) is set and reading goes on
+ * from the journals alone. */
+int runs_open(const struct place *place, struct runs **ret_runs, struct err *err);
+const char *runs_warning(const struct runs *runs); /* "" or one line */
+struct store *runs_store(struct runs *runs);       /* NULL when unavailable */
+struct runs *runs_close(struct runs *runs);
+void runs_close_ptr(struct runs **runs);
+#define AUTO_RUNS __attribute__((cleanup(runs_close_ptr)))
+
+/* Entries newest first, live ones included (outcome "running"). */
+int runs_list(struct runs *runs, const struct store_query *query, struct arena *arena, struct store_entry **ret_entries, size_t *ret_count, struct err *err);
+
+/* ref: UUID, any unique tail, "@1" (latest), "@2", …; "run-not-found", "run-ambiguous". */
+int runs_load(struct runs *runs, const char *ref, bool with_series, struct run **ret_run, struct err *err);
+int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool with_series, struct run **ret_run, struct err *err);
+/* Journal bytes as they are; caller frees. */
+int runs_journal(struct runs *runs, const char *ref, void **ret_bytes, size_t *ret_length, struct err *err);
