@@ -20,7 +20,7 @@ void mem_free_ptr(void *pointer_to_pointer);
 
 /* Hands an owned pointer over: returns it and leaves NULL behind. */
 #define steal(ptr)                                                                                 \
-    ({                                                                                             \
+    __extension__({                                                                                          \
         __auto_type steal_value_ = (ptr);                                                          \
         (ptr) = NULL;                                                                              \
         steal_value_;                                                                              \
