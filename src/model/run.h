@@ -82,6 +82,7 @@ struct run {
     struct arena *arena; /* owns everything below */
     /* the records' JSON, owned (json_decref in run_free); objects never NULL, maybe empty */
     json_t *header, *start, *environment, *end;
+    json_t *kept; /* array, owned (json_decref in run_free): records that figures of incidents borrow from; may be NULL */
 
     const char *id, *part, *study; /* study NULL without a plan */
     int64_t started_utc_ns, ended_utc_ns; /* ended 0: not known */
@@ -98,6 +99,7 @@ struct run {
     const char *validity_who, *validity_why;
     const char *verified; /* "yes", "no", "not-checked" */
     const char *disposition;
+    const char *note; /* the latest annotation's, else the start record's; NULL: none */
     json_t *changes; /* array of texts: start record's and annotations', owned */
 
     /* time */
