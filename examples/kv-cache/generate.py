@@ -6,7 +6,7 @@
     /usr/bin/python3 generate.py --policy recent --keep 0.3 --reference reference.json
 
 full    keeps every position: the reference
-evict   keeps, per layer, the share of the prompt's positions that received most attention
+evict   keeps, per layer, the positions that the end of the prompt paid most attention to
 recent  keeps the first four positions and the most recent ones
 
 It prints tokens per second, the bytes of the cache and how much of the text agrees with the reference, and
@@ -24,6 +24,7 @@ import tinyllama
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST_KEPT = 4
+OBSERVERS = 16
 
 
 def mark(*words):
@@ -40,10 +41,10 @@ def kept_positions(policy, share, attention):
         return torch.arange(total)
     if policy == "recent":
         return torch.cat((torch.arange(FIRST_KEPT), torch.arange(total - (count - FIRST_KEPT), total)))
-    # The last position must stay: generation continues from it.
-    received = attention.sum(dim=(0, 1, 2))
-    received[-1] = float("inf")
-    return received.topk(count).indices.sort().values
+    # What the last positions of the prompt looked at is what the continuation will look at; they themselves stay.
+    received = attention[:, :, -OBSERVERS:].sum(dim=(0, 1, 2))
+    received[-OBSERVERS:] = float("inf")
+    return received.topk(max(count, OBSERVERS)).indices.sort().values
 
 
 def shorten(cache, attention, policy, share):
