@@ -8,4 +8,5 @@
 #define SHA256_HEX_SIZE 65
 
 void digest_sha256(const void *bytes, size_t length, char ret_hex[SHA256_HEX_SIZE]);
-uint32_t digest_crc32c(uint32_t seed, const void *bytes, size_t length); /* seed 0 for the first piece */
+uint32_t digest_crc32c(uint32_t seed, const void *bytes,
+                       size_t length); /* seed 0 for the first piece */

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 struct err {
-    int code;        /* negative errno-style code; 0: no error */
-    char id[40];     /* stable id that users can search for, e.g. "journal-damaged"; never translated */
+    int code;    /* negative errno-style code; 0: no error */
+    char id[40]; /* stable id that users can search for, e.g. "journal-damaged"; never translated */
     char text[1024]; /* one translated line without a trailing stop: what, where, what to do next */
 };
 

@@ -8,14 +8,15 @@
 #include <stdint.h>
 
 struct spawn_result {
-    int status;      /* exit status; -1 when ended by a signal or the deadline */
-    int timed_out;   /* 1: ended by us at the deadline */
-    int truncated;   /* 1: output beyond the limit was dropped */
+    int status;    /* exit status; -1 when ended by a signal or the deadline */
+    int timed_out; /* 1: ended by us at the deadline */
+    int truncated; /* 1: output beyond the limit was dropped */
 };
 
-/* argv[0] is looked up in PATH. env_extra: NULL-terminated "K=V" list put over our own environment, or NULL.
- * stdin is /dev/null, stderr is dropped; stdout goes to out, at most limit bytes. cwd NULL: ours.
- * Fails (negative errno) only if nothing could be started: -ENOENT = program not installed. */
+/* argv[0] is looked up in PATH. env_extra: NULL-terminated "K=V" list put over our own environment,
+ * or NULL. stdin is /dev/null, stderr is dropped; stdout goes to out, at most limit bytes. cwd
+ * NULL: ours. Fails (negative errno) only if nothing could be started: -ENOENT = program not
+ * installed. */
 int spawn_capture(const char *const argv[], const char *const env_extra[], const char *cwd,
                   int64_t timeout_ns, size_t limit, struct strbuf *out,
                   struct spawn_result *ret_result, struct err *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Text helpers: UTF-8, terminal width, escaping, locale-free parsing of numbers, sizes, durations. */
+/* Text helpers: UTF-8, terminal width, escaping, locale-free parsing of numbers, sizes, durations.
+ */
 #pragma once
 
 #include "err.h"
@@ -13,22 +14,35 @@ bool str_starts_with(const char *text, const char *prefix);
 bool str_ends_with(const char *text, const char *suffix);
 bool str_is_utf8(const void *bytes, size_t length);
 
-/* Adds bytes so that the result is printable UTF-8 on one line: control characters and invalid bytes
- * become \n, \t, \xNN; a backslash stays as it is. What a hostile name contains never reaches a terminal. */
+/* Decodes the first character: its bytes (1 to 4), or 0 if they are no UTF-8 (RFC 3629) or nothing
+ * is there. */
+size_t str_decode_utf8(const void *bytes, size_t length, uint32_t *ret_code);
+
+/* Adds bytes so that the result is UTF-8 without NUL, all else as it is: what does not fit becomes
+ * \xNN. */
+void str_add_utf8(struct strbuf *buf, const void *bytes, size_t length);
+
+/* Adds bytes so that the result is printable UTF-8 on one line: control characters and invalid
+ * bytes become \n, \t, \xNN; a backslash stays as it is. What a hostile name contains never reaches
+ * a terminal. */
 void str_add_printable(struct strbuf *buf, const void *bytes, size_t length);
 
-/* Columns a UTF-8 text takes on a terminal (own width table: Hangul, CJK and emoji are 2, combining 0). */
+/* Columns a UTF-8 text takes on a terminal (own width table: Hangul, CJK and emoji are 2, combining
+ * 0). */
 size_t str_width(const char *utf8);
 
-/* The whole text must be the number; "C" syntax whatever the locale. Return 0 or -EINVAL / -ERANGE. */
+/* The whole text must be the number; "C" syntax whatever the locale. Return 0 or -EINVAL / -ERANGE.
+ */
 int str_to_i64(const char *text, int64_t *ret_value);
 int str_to_u64(const char *text, uint64_t *ret_value);
 int str_to_double(const char *text, double *ret_value); /* refuses nan, inf, hex, "1,5" */
 
-/* "90", "90s", "1.5h", "2h30m", "250ms", "3d" → nanoseconds; plain numbers are seconds. Never negative. */
+/* "90", "90s", "1.5h", "2h30m", "250ms", "3d" → nanoseconds; plain numbers are seconds. Never
+ * negative. */
 int str_to_duration_ns(const char *text, int64_t *ret_ns, struct err *err);
 
-/* Edit distance for did-you-mean; returns the nearest of `count` words within 1/3 of its length, or NULL. */
+/* Edit distance for did-you-mean; returns the nearest of `count` words within 1/3 of its length, or
+ * NULL. */
 const char *str_nearest(const char *word, const char *const *words, size_t count);
 
 /* Encodes bytes as base64 (RFC 4648, padded). */
