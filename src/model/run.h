@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One run as a reader sees it: what the records of one journal say, folded (journal/fold.h). Nothing here is
- * stored; it is derived anew whenever it is read. Plain facts (ids, names, the command) stay the JSON the
- * record holds; everything a reader may take for a measured fact is a quantity.
+ * One run as a reader sees it: what the records of one journal say, folded (journal/fold.h).
+ * Nothing here is stored; it is derived anew whenever it is read. Plain facts (ids, names, the
+ * command) stay the JSON the record holds; everything a reader may take for a measured fact is a
+ * quantity.
  */
 #pragma once
 
@@ -13,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Phases in the order of DESIGN section 1. Details ("compute/decode") belong to the phase before the slash. */
+/* Phases in the order of DESIGN section 1. Details ("compute/decode") belong to the phase before
+ * the slash. */
 enum phase {
     PHASE_SETUP = 0,
     PHASE_TRANSFER,
@@ -32,7 +34,8 @@ const char *phase_name(enum phase phase);
 /* Accepts "load" and "compute/decode"; false for anything else and for "unattributed". */
 bool phase_from_name(const char *name, enum phase *ret_phase);
 
-/* One stretch of time in which exactly one phase holds; start and end are seconds since the start of the run. */
+/* One stretch of time in which exactly one phase holds; start and end are seconds since the start
+ * of the run. */
 struct run_phase {
     enum phase phase;
     const char *name;   /* with detail: "compute/decode" */
@@ -43,7 +46,7 @@ struct run_phase {
 struct run_incident {
     const char *name; /* of text/incident.h */
     const char *line; /* the line that shows it, masked; may be NULL */
-    json_t *figures;  /* borrowed object (requested, free, capacity, limit, path …), may be NULL */
+    json_t *figures; /* borrowed object (requested, free, capacity, limit, path …), may be NULL */
     bool survived;
 };
 
@@ -82,9 +85,10 @@ struct run {
     struct arena *arena; /* owns everything below */
     /* the records' JSON, owned (json_decref in run_free); objects never NULL, maybe empty */
     json_t *header, *start, *environment, *end;
-    json_t *kept; /* array, owned (json_decref in run_free): records that figures of incidents borrow from; may be NULL */
+    json_t *kept; /* array, owned (json_decref in run_free): records that figures of incidents
+                     borrow from; may be NULL */
 
-    const char *id, *part, *study; /* study NULL without a plan */
+    const char *id, *part, *study;        /* study NULL without a plan */
     int64_t started_utc_ns, ended_utc_ns; /* ended 0: not known */
     bool running;
 
@@ -100,11 +104,12 @@ struct run {
     const char *verified; /* "yes", "no", "not-checked" */
     const char *disposition;
     const char *note; /* the latest annotation's, else the start record's; NULL: none */
-    json_t *changes; /* array of texts: start record's and annotations', owned */
+    json_t *changes;  /* array of texts: start record's and annotations', owned */
 
     /* time */
     struct quantity wall, command, result_complete;
-    struct quantity phase[PHASE_COUNT_]; /* sums; open (not-separated) without any rule; parts add up to wall */
+    struct quantity
+        phase[PHASE_COUNT_]; /* sums; open (not-separated) without any rule; parts add up to wall */
     struct run_phase *phases;
     size_t phase_count;
 
@@ -127,6 +132,9 @@ struct run {
     size_t series_count;
 };
 
+/* An empty run: an arena, empty objects, every quantity open. Replace an owned json_t with
+ * json_decref() first. */
+struct run *run_new(void) __attribute__((returns_nonnull));
 struct run *run_free(struct run *run); /* accepts NULL; returns NULL */
 void run_free_ptr(struct run **run);
 #define AUTO_RUN __attribute__((cleanup(run_free_ptr)))
