@@ -233,6 +233,13 @@ static const uint32_t network_types[] = {
     0xBACBACBCu /* VMware hgfs */,
 };
 
+bool fs_type_is_network(uint32_t type) {
+    for (size_t i = 0; i < ARRAY_LENGTH(network_types); i++)
+        if (type == network_types[i])
+            return true;
+    return false;
+}
+
 bool path_is_on_network(const char *path) {
     AUTO_FREE char *at = mem_strdup(path);
     struct statfs system;
@@ -244,10 +251,7 @@ bool path_is_on_network(const char *path) {
         free(at);
         at = parent;
     }
-    for (size_t i = 0; i < ARRAY_LENGTH(network_types); i++)
-        if ((uint32_t)system.f_type == network_types[i])
-            return true;
-    return false;
+    return fs_type_is_network((uint32_t)system.f_type);
 }
 
 int stdout_finish(struct err *err) {

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -33,6 +34,9 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, mode_t
 /* mkdir -p with the mode for what is created. An existing last folder must belong to us or root
  * (else -EPERM): a folder in /var/tmp that somebody else prepared is refused. */
 int dir_make_private(const char *path, struct err *err);
+
+/* The same question for a statfs(2) f_type. */
+bool fs_type_is_network(uint32_t type);
 
 /* True for NFS, Lustre, CIFS/SMB, 9p, FUSE-sshfs, BeeGFS, GPFS, Ceph, AFS (statfs f_type): locks
  * may not work there. */

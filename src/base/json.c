@@ -21,9 +21,15 @@ void json_decref_ptr(json_t **json) {
 }
 
 void json_put(json_t *object, const char *key, json_t *take_value) {
-    assert(take_value != NULL);
+    assert(json_is_object(object) && take_value != NULL);
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    size_t length = strlen(key);
+    if (!str_is_utf8(key, length)) { /* a key may be a name that a user's program gave */
+        str_add_utf8(&safe, key, length);
+        key = strbuf_str(&safe);
+    }
     int rc = json_object_set_new(object, key, take_value);
-    assert(rc == 0); /* no memory, no object, or a key that is no UTF-8 */
+    assert(rc == 0); /* no memory */
 }
 
 void json_put_text(json_t *object, const char *key, const char *text) {

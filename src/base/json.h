@@ -11,7 +11,8 @@
 void json_decref_ptr(json_t **json);
 #define AUTO_JSON __attribute__((cleanup(json_decref_ptr)))
 
-/* New objects abort on lack of memory. Setters take nothing over but the json_t of json_put. NULL
+/* New objects abort on lack of memory. Setters take nothing over but the json_t of
+ * json_put; keys that are no UTF-8 are escaped like texts. NULL
  * text: key is set to null. */
 void json_put(json_t *object, const char *key, json_t *take_value);
 void json_put_text(json_t *object, const char *key,

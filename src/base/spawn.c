@@ -54,16 +54,18 @@ static const char **merge_environment(const char *const env_extra[]) {
 }
 
 /* posix_spawn functions return an errno value, positive. */
-static int set_actions(posix_spawn_file_actions_t *actions, int write_fd, const char *cwd) {
-    int rc = posix_spawn_file_actions_adddup2(actions, write_fd, STDOUT_FILENO);
+static int set_actions(posix_spawn_file_actions_t *actions, int write_fd, int cwd_fd) {
+    /* In this order: any of our two descriptors may be 0, 1 or 2, where we were started without
+     * them. */
+    int rc = cwd_fd >= 0 ? posix_spawn_file_actions_addfchdir_np(actions, cwd_fd) : 0;
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(actions, write_fd, STDOUT_FILENO);
     if (rc == 0)
         rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (rc == 0)
         rc = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
-    if (rc == 0 && cwd != NULL)
-        rc = posix_spawn_file_actions_addchdir_np(actions, cwd);
     return rc;
 }
 
@@ -82,7 +84,7 @@ static int set_attributes(posix_spawnattr_t *attributes) {
     return rc;
 }
 
-static int start(const char *const argv[], const char *const env[], const char *cwd, int write_fd,
+static int start(const char *const argv[], const char *const env[], int cwd_fd, int write_fd,
                  pid_t *ret_pid) {
     posix_spawn_file_actions_t actions;
     int rc = posix_spawn_file_actions_init(&actions);
@@ -91,7 +93,7 @@ static int start(const char *const argv[], const char *const env[], const char *
     posix_spawnattr_t attributes;
     rc = posix_spawnattr_init(&attributes);
     if (rc == 0) {
-        rc = set_actions(&actions, write_fd, cwd);
+        rc = set_actions(&actions, write_fd, cwd_fd);
         if (rc == 0)
             rc = set_attributes(&attributes);
         /* The prototype wants char *const[]; posix_spawn(3p) promises not to write to them. */
@@ -136,6 +138,24 @@ static int remaining_ms(int64_t deadline_ns) {
     return rest_ms < 60000 ? (int)rest_ms : 60000;
 }
 
+/* Waits for the child a little after it was killed. One that hangs in the kernel (a dead file
+ * server) cannot be waited for: it is left to whoever reaps our orphans. Returns its exit status or
+ * -1. */
+#define REAP_NS (NS_PER_S / 2)
+static int reap(pid_t pid, bool killed) {
+    int64_t deadline_ns = clock_mono_ns() + REAP_NS;
+    for (;;) {
+        int status = 0;
+        pid_t reaped = waitpid(pid, &status, WNOHANG);
+        if (reaped == pid)
+            return WIFEXITED(status) && !killed ? WEXITSTATUS(status) : -1;
+        if ((reaped < 0 && errno != EINTR) || remaining_ms(deadline_ns) == 0)
+            return -1; /* ECHILD: SIGCHLD is ignored here, the status is lost */
+        int slept = poll(NULL, 0, 1);
+        (void)slept;
+    }
+}
+
 /* Reads until the child has ended or the deadline has come; returns true at the deadline. A
  * grandchild that keeps the pipe open after the child's end is not waited for. */
 static bool follow(pid_t pid, int fd, int64_t deadline_ns, size_t limit, struct strbuf *out,
@@ -165,9 +185,26 @@ static bool follow(pid_t pid, int fd, int64_t deadline_ns, size_t limit, struct 
     }
 }
 
+static int open_folder(const char *path, int *ret_fd, struct err *err) {
+    *ret_fd = -1;
+    if (path == NULL)
+        return 0;
+    *ret_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (*ret_fd >= 0)
+        return 0;
+    /* -ENOENT would say that the program is not installed */
+    int rc = errno == ENOENT ? -ENOTDIR : -errno;
+    return err_set(err, rc, "program-folder", "cannot enter the folder '%s': %s", path,
+                   strerror(-rc));
+}
+
 int spawn_capture(const char *const argv[], const char *const env_extra[], const char *cwd,
                   int64_t timeout_ns, size_t limit, struct strbuf *out,
                   struct spawn_result *ret_result, struct err *err) {
+    AUTO_CLOSE int cwd_fd = -1;
+    int rc = open_folder(cwd, &cwd_fd, err);
+    if (rc < 0)
+        return rc;
     int pipe_fds[2];
     if (pipe2(pipe_fds, O_CLOEXEC) < 0)
         return err_set(err, -errno, "program-start", "cannot make a pipe for '%s': %s", argv[0],
@@ -178,26 +215,20 @@ int spawn_capture(const char *const argv[], const char *const env_extra[], const
     int64_t now_ns = clock_mono_ns();
     int64_t deadline_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
     pid_t pid;
-    int rc = start(argv, env, cwd, write_fd, &pid);
+    rc = start(argv, env, cwd_fd, write_fd, &pid);
     if (rc < 0)
         return err_set(err, rc, "program-start", "cannot start '%s': %s", argv[0], strerror(-rc));
     fd_close_ptr(&write_fd);
     struct spawn_result result = {.status = -1};
-    /* Only our end: the flag would otherwise show in the child's (they are different descriptions
-     * of one pipe). */
-    int flags = fcntl(read_fd, F_GETFL);
+    int flags =
+        fcntl(read_fd, F_GETFL); /* of our end only: a pipe's two ends are two descriptions */
     if (flags < 0 || fcntl(read_fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
         follow(pid, read_fd, deadline_ns, limit, out, &result.truncated)) {
         result.timed_out = 1;
         kill(-pid, SIGKILL); /* not reaped yet: the group is still the child's */
+        kill(pid, SIGKILL);  /* if it left its group */
     }
-    int status = 0;
-    pid_t reaped;
-    do
-        reaped = waitpid(pid, &status, 0);
-    while (reaped < 0 && errno == EINTR);
-    if (reaped == pid && WIFEXITED(status) && !result.timed_out)
-        result.status = WEXITSTATUS(status);
+    result.status = reap(pid, result.timed_out);
     *ret_result = result;
     return 0;
 }

@@ -184,7 +184,10 @@ struct quantity quantity_sum(struct arena *arena, const char *unit,
     bool from_below = summary.at_least > 0 || summary.open > 0;
     if (summary.known == 0) {
         sum.reason = count > 0 ? parts[0].quantity.reason : QUANTITY_NO_EVIDENCE;
-    } else if ((from_below && summary.at_most > 0) || !isfinite(summary.value)) {
+    } else if (!isfinite(summary.value)) {
+        sum.reason = QUANTITY_FAILED;
+        sum.detail = _("the sum is beyond what a number holds");
+    } else if (from_below && summary.at_most > 0) {
         sum.reason = QUANTITY_NOT_SEPARATED;
         sum.detail = _("its parts are bounded on different sides");
     } else {
