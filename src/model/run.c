@@ -57,6 +57,7 @@ struct run *run_free(struct run *run) {
     json_decref(run->start);
     json_decref(run->environment);
     json_decref(run->end);
+    json_decref(run->kept);
     json_decref(run->changes);
     arena_free(run->arena);
     free(run);
