@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The only place that prints: complaints to standard error, results to standard output (buffered;
+ * main folds the outcome of the write into the exit status), and what the terminal can show.
+ */
+#include "cli/cli.h"
+
+#include "base/fd.h"
+#include "base/msg.h"
+#include "base/str.h"
+#include "cli/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* One write, so that lines of several processes do not mix; what cannot be said is not said. */
+static void say(struct strbuf *line) {
+    strbuf_add_char(line, '\n');
+    (void)fflush(stdout);
+    (void)fd_write_full(STDERR_FILENO, line->data, line->length);
+}
+
+static void add_printable(struct strbuf *out, const char *text) {
+    str_add_printable(out, text, strlen(text));
+}
+
+int cli_error(const struct err *err) {
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_printf(&line, "probelauf: %s[%s]: ", _("error"), err->id);
+    add_printable(&line, err->text);
+    say(&line);
+    return EXIT_CODE_ERROR;
+}
+
+int cli_usage_error(const char *command, const struct err *err) {
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_printf(&line, "probelauf: %s[%s]: ", _("error"), err->id);
+    add_printable(&line, err->text);
+    strbuf_add_char(&line, ' ');
+    if (command != NULL) {
+        strbuf_printf(&line, _("(see 'probelauf help %s')"), command);
+    } else {
+        strbuf_add_str(&line, _("(see 'probelauf help')"));
+    }
+    say(&line);
+    return EXIT_CODE_USAGE;
+}
+
+void cli_warning(const char *text) {
+    if (*text == '\0') {
+        return;
+    }
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_printf(&line, "probelauf: %s: ", _("warning"));
+    add_printable(&line, text);
+    say(&line);
+}
+
+void cli_note(const char *text) {
+    if (opt_common.quiet || *text == '\0') {
+        return;
+    }
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_add_str(&line, "probelauf: ");
+    add_printable(&line, text);
+    say(&line);
+}
+
+void cli_print(const struct strbuf *text) {
+    (void)fwrite(strbuf_str(text), 1, text->length, stdout); /* stdout_finish sees the error flag */
+}
+
+void cli_print_json(json_t *take_json) {
+    AUTO_JSON json_t *json = take_json;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    json_add_pretty(&text, json);
+    if (text.length == 0 || text.data[text.length - 1] != '\n') {
+        strbuf_add_char(&text, '\n');
+    }
+    cli_print(&text);
+}
+
+/* ---- what the terminal can show ---- */
+
+static const char *variable(const char *name) {
+    const char *value = getenv(name);
+    return value != NULL && *value != '\0' ? value : NULL;
+}
+
+static bool is_dumb(void) {
+    const char *term = variable("TERM");
+    return term != NULL && strcmp(term, "dumb") == 0;
+}
+
+/* The first of the locale's variables that is set decides (POSIX, 8.2); "de_DE.UTF-8", "C.utf8". */
+static bool says_utf8(void) {
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *value = variable(names[i]);
+        if (value != NULL) {
+            return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
+        }
+    }
+    return false;
+}
+
+/* no-color.org: the variable asks for none unless an option or the configuration says so;
+ * bixense.com/clicolors: CLICOLOR_FORCE other than 0 asks for colour without a terminal. */
+static bool wants_color(int fd) {
+    const char *when = settings_get(SETTING_COLOR).text;
+    if (strcmp(when, "auto") != 0) {
+        return strcmp(when, "always") == 0;
+    }
+    if (variable("NO_COLOR") != NULL) {
+        return false;
+    }
+    const char *force = variable("CLICOLOR_FORCE");
+    if (force != NULL && strcmp(force, "0") != 0) {
+        return true;
+    }
+    return isatty(fd) && variable("TERM") != NULL && !is_dumb();
+}
+
+static int terminal_width(int fd) {
+    struct winsize size;
+    if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    const char *columns = variable("COLUMNS");
+    int64_t width = 0;
+    if (columns != NULL && str_to_i64(columns, &width) == 0 && width > 0 && width <= 10000) {
+        return (int)width;
+    }
+    return 0;
+}
+
+struct report_style cli_style(int fd) {
+    return (struct report_style){
+        .ascii = is_dumb() || !says_utf8(),
+        .color = wants_color(fd),
+        .width = terminal_width(fd),
+        .verbose = opt_common.verbose,
+    };
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the command files share: the table of commands, printing, complaints, places. */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "cli/exit-codes.h"
+#include "cli/opt.h"
+#include "report/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One entry per file cmd-NAME.c, in the order of the overview; ends with NULL. */
+extern const struct command *const cli_commands[];
+const struct command *cli_command(const char *name); /* NULL: unknown */
+
+/* "probelauf: error[ID]: text" on standard error; returns EXIT_CODE_ERROR. */
+int cli_error(const struct err *err);
+/* The same with "(see 'probelauf help NAME')"; command NULL: "(see 'probelauf help')". Returns
+ * EXIT_CODE_USAGE. */
+int cli_usage_error(const char *command, const struct err *err);
+/* "probelauf: warning: text"; nothing for "". */
+void cli_warning(const char *text);
+/* "probelauf: text", not with --quiet: a line about what was done, on standard error. */
+void cli_note(const char *text);
+
+/* To standard output, buffered; a failed write shows when main calls stdout_finish. */
+void cli_print(const struct strbuf *text);
+void cli_print_json(json_t *take_json);
+
+/* How to draw on standard output (fd 1) or error (fd 2): colour, width, characters. */
+struct report_style cli_style(int fd);
+
+/* The text of `probelauf help` and of `probelauf help COMMAND`. */
+void help_overview(int width, struct strbuf *out);
+void help_command(const struct command *command, int width, struct strbuf *out);
+
+/* --version, --version --json */
+void version_text(struct strbuf *out);
+json_t *version_json(void);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * probelauf run: measures one command. Before the command starts nothing is opened but the
+ * configuration file, if there is one; standard output is never written to.
+ */
+#include "cli/cli.h"
+#include "cli/commands.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/msg.h"
+#include "base/str.h"
+#include "cli/settings.h"
+#include "cli/view.h"
+#include "cli/words.h"
+#include "model/run.h"
+#include "text/pattern.h"
+#include "text/secret.h"
+#include "work/measure.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RETRY_MAX    100
+#define DURATION_MAX (INT64_C(10) * 365 * 24 * 3600 * NS_PER_S)
+
+static struct opt_list opt_condition, opt_inputs, opt_outputs, opt_expect, opt_changes,
+    opt_patterns;
+static const char *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee;
+static int64_t opt_max_time_ns, opt_grace_ns = -1, opt_linger_ns = -1, opt_retry;
+
+static const char *const purpose_choices[] = {"trial", "function-test", "work", NULL};
+static const char *const tee_choices[] = {"auto", "none", NULL};
+
+static const struct opt_spec run_options[] = {
+    {.short_name = 'c',
+     .name = "condition",
+     .type = OPT_LIST,
+     .target = &opt_condition,
+     .argument = N_("KEY=VALUE"),
+     .help = N_("A parameter of this run, for example -c ratio=0.3; repeatable.")},
+    {.name = "step",
+     .type = OPT_TEXT,
+     .target = &opt_step,
+     .argument = N_("NAME"),
+     .help = N_("The set-up, data or transfer step that this command is.")},
+    {.name = "purpose",
+     .type = OPT_CHOICE,
+     .target = &opt_purpose,
+     .argument = N_("WHAT"),
+     .choices = purpose_choices,
+     .help = N_("trial: representative, a base for estimates; function-test: smaller, never a "
+                "base; work: the "
+                "real thing.")},
+    {.name = "phase",
+     .type = OPT_TEXT,
+     .target = &opt_phase,
+     .argument = N_("PHASE"),
+     .words = words_phase,
+     .help = N_("The whole command is this phase, for example setup.")},
+    {.name = "pattern",
+     .type = OPT_LIST,
+     .target = &opt_patterns,
+     .argument = N_("PHASE=REGEX"),
+     .help = N_("A line of output that matches begins this phase; repeatable.")},
+    {.name = "max-time",
+     .type = OPT_DURATION,
+     .target = &opt_max_time_ns,
+     .argument = N_("DURATION"),
+     .min = 1,
+     .max = DURATION_MAX,
+     .help = N_("Stop the command after this time; the status is then 124.")},
+    {.name = "grace",
+     .type = OPT_DURATION,
+     .target = &opt_grace_ns,
+     .argument = N_("DURATION"),
+     .max = DURATION_MAX,
+     .help = N_("Time between SIGTERM and SIGKILL when it is stopped (30s).")},
+    {.name = "linger",
+     .type = OPT_DURATION,
+     .target = &opt_linger_ns,
+     .argument = N_("DURATION"),
+     .max = DURATION_MAX,
+     .help = N_("Watch what the command leaves behind at most this long (10s).")},
+    {.name = "retry",
+     .type = OPT_COUNT,
+     .target = &opt_retry,
+     .argument = N_("N"),
+     .max = RETRY_MAX,
+     .help = N_("Try again at most N times after a failure that a repeat can cure.")},
+    {.name = "input",
+     .type = OPT_PATH_LIST,
+     .target = &opt_inputs,
+     .argument = N_("PATH"),
+     .help = N_("A file or folder the command reads; it is not opened; repeatable.")},
+    {.name = "output",
+     .type = OPT_PATH_LIST,
+     .target = &opt_outputs,
+     .argument = N_("PATH"),
+     .help = N_("A file or folder the command writes; repeatable.")},
+    {.name = "expect",
+     .type = OPT_LIST,
+     .target = &opt_expect,
+     .argument = N_("CHECK"),
+     .help = N_("What a correct run shows: marker=TEXT in the output, file=PATH or count=N items; "
+                "repeatable.")},
+    {.name = "note",
+     .type = OPT_TEXT,
+     .target = &opt_note,
+     .argument = N_("TEXT"),
+     .help = N_("A remark kept with the run.")},
+    {.name = "change",
+     .type = OPT_LIST,
+     .target = &opt_changes,
+     .argument = N_("TEXT"),
+     .help = N_("What is different from the run before; repeatable.")},
+    {.name = "tee",
+     .type = OPT_CHOICE,
+     .target = &opt_tee,
+     .argument = N_("HOW"),
+     .choices = tee_choices,
+     .help =
+         N_("auto: read the output as it passes; none: leave it alone, for full-screen programs.")},
+    {.name = NULL},
+};
+
+static int check_condition(struct err *err) {
+    for (size_t i = 0; i < opt_condition.count; i++) {
+        AUTO_FREE char *key = NULL;
+        const char *value = NULL;
+        if (!opt_split(opt_condition.items[i], &key, &value)) {
+            return err_set(err, -EINVAL, "usage-bad-value",
+                           "option '--condition' takes KEY=VALUE, not '%s'",
+                           opt_condition.items[i]);
+        }
+        for (size_t j = 0; j < i; j++) {
+            AUTO_FREE char *other = NULL;
+            (void)opt_split(opt_condition.items[j], &other, &value);
+            if (strcmp(other, key) == 0) {
+                return err_set(err, -EINVAL, "usage-bad-value",
+                               "the condition '%s' is given twice: '%s' and '%s'", key,
+                               opt_condition.items[j], opt_condition.items[i]);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_expect(struct err *err) {
+    for (size_t i = 0; i < opt_expect.count; i++) {
+        AUTO_FREE char *kind = NULL;
+        const char *value = "";
+        bool split = opt_split(opt_expect.items[i], &kind, &value);
+        uint64_t count = 0;
+        if (!split || !opt_names_has("marker file count", kind) || *value == '\0') {
+            return err_set(err, -EINVAL, "usage-bad-value",
+                           "option '--expect' takes marker=TEXT, file=PATH or count=N, not '%s'",
+                           opt_expect.items[i]);
+        }
+        if (strcmp(kind, "count") == 0 && str_to_u64(value, &count) < 0) {
+            return err_set(err, -EINVAL, "usage-bad-value",
+                           "'--expect count=' takes a whole number, not '%s'", value);
+        }
+    }
+    return 0;
+}
+
+/* Fills one exec_pattern per option; the regular expressions are tried here so that a typing error
+ * stops us before the command runs for hours. */
+static int make_patterns(struct exec_pattern *patterns, struct arena *arena, struct err *err) {
+    struct pattern_set *trial = pattern_set_new();
+    int rc = 0;
+    for (size_t i = 0; i < opt_patterns.count && rc == 0; i++) {
+        AUTO_FREE char *phase = NULL;
+        const char *regex = NULL;
+        enum phase known;
+        if (!opt_split(opt_patterns.items[i], &phase, &regex) || *regex == '\0') {
+            rc = err_set(err, -EINVAL, "usage-bad-value",
+                         "option '--pattern' takes PHASE=REGEX, not '%s'", opt_patterns.items[i]);
+        } else if (!phase_from_name(phase, &known)) {
+            rc = words_complain_phase(phase, err);
+        } else if (pattern_set_add(trial, phase, "begin", regex, err) < 0) {
+            rc = err_add(err, -EINVAL, "option '--pattern'");
+        } else {
+            patterns[i] =
+                (struct exec_pattern){.phase = arena_strdup(arena, phase), .regex = regex};
+        }
+    }
+    (void)pattern_set_free(trial);
+    return rc;
+}
+
+static int check_options(struct exec_pattern *patterns, struct arena *arena, struct err *err) {
+    enum phase phase;
+    if (opt_phase != NULL && !phase_from_name(opt_phase, &phase)) {
+        return words_complain_phase(opt_phase, err);
+    }
+    int rc = check_condition(err);
+    rc = rc < 0 ? rc : check_expect(err);
+    return rc < 0 ? rc : make_patterns(patterns, arena, err);
+}
+
+static json_t *masked(const char *text) {
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    secret_mask(text, strlen(text), &safe);
+    return json_text(strbuf_str(&safe));
+}
+
+/* What only the command line knows; keys of the START record (docs/journal-format.md). Values of a
+ * condition are masked by their shape alone: "max_tokens=512" is a parameter, not a secret. */
+static json_t *start_extra(void) {
+    json_t *extra = json_object();
+    if (opt_purpose != NULL) {
+        json_put_text(extra, "purpose", opt_purpose);
+    }
+    if (opt_step != NULL) {
+        json_put(extra, "step", masked(opt_step));
+    }
+    if (opt_note != NULL) {
+        json_put(extra, "note", masked(opt_note));
+    }
+    json_t *condition = json_object();
+    for (size_t i = 0; i < opt_condition.count; i++) {
+        AUTO_FREE char *key = NULL;
+        const char *value = NULL;
+        (void)opt_split(opt_condition.items[i], &key, &value);
+        AUTO_STRBUF struct strbuf safe_key = STRBUF_INIT;
+        str_add_printable(&safe_key, key, strlen(key));
+        json_put(condition, strbuf_str(&safe_key), masked(value));
+    }
+    json_put(extra, "condition", condition);
+    json_t *changes = json_array();
+    for (size_t i = 0; i < opt_changes.count; i++) {
+        (void)json_array_append_new(changes, masked(opt_changes.items[i]));
+    }
+    json_put(extra, "changes", changes);
+    return extra;
+}
+
+/* What is said after an attempt. */
+struct talk {
+    bool warned; /* at most one warning */
+};
+
+static void attempt_done(const struct run *run, const struct exec_result *result, bool will_retry,
+                         void *context) {
+    struct talk *talk = context;
+    if (run != NULL && !opt_common.quiet) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        report_run_summary(run, cli_style(STDERR_FILENO), &text);
+        (void)fd_write_full(STDERR_FILENO, strbuf_str(&text), text.length);
+    }
+    if (*result->warning != '\0' && !talk->warned) {
+        talk->warned = true;
+        cli_warning(result->warning);
+    }
+    if (will_retry) {
+        cli_note(_("trying again"));
+    }
+}
+
+static void fill_exec(struct exec_options *exec, char **argv, const struct exec_pattern *patterns,
+                      json_t *extra) {
+    exec->argv = (const char *const *)argv;
+    exec->start_extra = extra;
+    exec->phase = opt_phase;
+    exec->patterns = patterns;
+    exec->pattern_count = opt_patterns.count;
+    exec->inputs = opt_inputs.items;
+    exec->outputs = opt_outputs.items;
+    exec->expect = opt_expect.items;
+    exec->max_time_ns = opt_max_time_ns;
+    exec->grace_ns = opt_grace_ns >= 0 ? opt_grace_ns : settings_grace_ns();
+    exec->linger_ns = opt_linger_ns >= 0 ? opt_linger_ns : settings_linger_ns();
+    exec->tee = settings_tee();
+    if (opt_tee != NULL) {
+        exec->tee = strcmp(opt_tee, "none") == 0 ? EXEC_TEE_NONE : EXEC_TEE_AUTO;
+    }
+}
+
+/* A shell loop stops at Ctrl-C only if we die of the signal as the command did. */
+static void die_of(int number) {
+    (void)signal(number, SIG_DFL);
+    sigset_t set;
+    (void)sigemptyset(&set);
+    (void)sigaddset(&set, number);
+    (void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+    (void)kill(getpid(), number);
+}
+
+static int run_run(int argc, char **argv) {
+    (void)argc;
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct exec_pattern *patterns = NULL;
+    if (opt_patterns.count > 0) {
+        patterns = arena_alloc(arena, opt_patterns.count * sizeof(*patterns));
+    }
+    struct err err = ERR_INIT;
+    struct place place;
+    if (check_options(patterns, arena, &err) < 0) {
+        return cli_usage_error("run", &err);
+    }
+    if (cli_place(arena, &place, &err) < 0) {
+        (void)cli_error(&err);
+        return EXIT_CODE_OWN_FAILURE;
+    }
+    AUTO_JSON json_t *extra = start_extra();
+    struct measure_options options = {.retries = opt_retry};
+    fill_exec(&options.exec, argv, patterns, extra);
+    struct talk talk = {0};
+    struct exec_result result = {0};
+    int rc = measure_run(&options, &place, attempt_done, &talk, &result, &err);
+    if (rc < 0) {
+        (void)cli_error(&err);
+        return EXIT_CODE_OWN_FAILURE;
+    }
+    if (result.raise_signal > 0) {
+        die_of(result.raise_signal);
+    }
+    return result.status;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .summary = N_(
+        "Run a command, measure what it takes and keep the record. The exit status is the "
+        "command's; "
+        "124: stopped by --max-time, 125: could not start measuring, 126: not executable, 127: not "
+        "found."),
+    .usage = N_("[options] -- COMMAND [ARG...]"),
+    .examples =
+        N_("probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"
+           "probelauf run -c ratio=0.3 -c seed=1 -- ./bench.sh  # name the parameters it ran with\n"
+           "probelauf run --phase setup -- pip install -r requirements.txt  # the whole command is "
+           "set-up\n"
+           "probelauf run --max-time 2h --retry 2 -- ./job.sh  # stop after two hours; repeat what "
+           "can be "
+           "cured\n"
+           "probelauf run --pattern 'load=^Loading' --pattern 'compute=^Step 1/' -- ./job.sh  # "
+           "phases by "
+           "lines of output\n"),
+    .options = run_options,
+    .min_args = 1,
+    .max_args = -1,
+    .stops_at_operand = true,
+    .operand = "",
+    .traits = COMMAND_LEDGER | COMMAND_RUNS,
+    .run = run_run,
+};

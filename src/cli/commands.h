@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One command = one file cmd-NAME.c = one entry of cli_commands (main.c). */
+#pragma once
+
+#include "cli/opt.h"
+
+extern const struct command command_run, command_mark, command_log, command_show, command_compare,
+    command_annotate, command_explain, command_estimate, command_import, command_export,
+    command_ledger, command_config, command_help, command_completion;

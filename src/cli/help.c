@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Help from the tables: examples first, then usage, then options. Prints nothing itself. English
+ * texts are plain ASCII, so that they can be read on any terminal.
+ */
+#include "cli/cli.h"
+
+#include "base/msg.h"
+#include "base/str.h"
+
+#include <string.h>
+
+#define WIDTH_DEFAULT 80
+#define WIDTH_MAX     100
+#define LEFT_MAX      36u /* a longer left column gets its text on the next line */
+
+static void add_blanks(struct strbuf *out, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        strbuf_add_char(out, ' ');
+    }
+}
+
+/* Words of `text` from column `indent` on, broken before `width`; the cursor already stands at
+ * `indent`. */
+static void add_wrapped(struct strbuf *out, const char *text, size_t indent, size_t width) {
+    size_t column = indent;
+    for (const char *at = text; *at != '\0';) {
+        size_t span = strcspn(at, " \n");
+        AUTO_FREE char *word = mem_strndup(at, span);
+        size_t wide = str_width(word);
+        if (column > indent && column + 1 + wide > width) {
+            strbuf_add_char(out, '\n');
+            add_blanks(out, indent);
+            column = indent;
+        } else if (column > indent) {
+            strbuf_add_char(out, ' ');
+            column++;
+        }
+        strbuf_add_str(out, word);
+        column += wide;
+        at += span;
+        at += strspn(at, " \n");
+    }
+    strbuf_add_char(out, '\n');
+}
+
+/* "  left      text", the text in a column of its own. */
+static void add_entry(struct strbuf *out, const char *left, const char *text, size_t left_width,
+                      size_t width) {
+    size_t indent = left_width + 4, wide = str_width(left);
+    strbuf_printf(out, "  %s", left);
+    if (*text == '\0') {
+        strbuf_add_char(out, '\n');
+        return;
+    }
+    if (wide > left_width) {
+        strbuf_add_char(out, '\n');
+        add_blanks(out, indent);
+    } else {
+        add_blanks(out, indent - 2 - wide);
+    }
+    add_wrapped(out, text, indent, width);
+}
+
+static size_t text_width(int width) {
+    if (width <= 0) {
+        return WIDTH_DEFAULT;
+    }
+    return width < 40 ? 40 : width > WIDTH_MAX ? WIDTH_MAX : (size_t)width;
+}
+
+/* Lines "command  # what it does". */
+static void add_examples(struct strbuf *out, const char *examples, size_t width) {
+    strbuf_printf(out, "%s\n", _("Examples:"));
+    for (const char *line = examples; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        AUTO_FREE char *whole = mem_strndup(line, length);
+        char *comment = strstr(whole, "  # ");
+        const char *text = "";
+        if (comment != NULL) {
+            text = comment + 4;
+            while (comment > whole && comment[-1] == ' ') {
+                comment--;
+            }
+            *comment = '\0';
+        }
+        strbuf_printf(out, "  %s\n", whole);
+        if (*text != '\0') {
+            add_blanks(out, 6);
+            add_wrapped(out, text, 6, width);
+        }
+        line += length;
+        line += *line == '\n';
+    }
+}
+
+/* "-c, --condition KEY=VALUE" */
+static char *option_left(const struct opt_spec *spec) {
+    AUTO_STRBUF struct strbuf left = STRBUF_INIT;
+    if (spec->short_name != 0) {
+        strbuf_printf(&left, "-%c, ", spec->short_name);
+    } else {
+        strbuf_add_str(&left, "    ");
+    }
+    strbuf_printf(&left, "--%s", spec->name);
+    if (spec->argument != NULL) {
+        strbuf_printf(&left, " %s", _(spec->argument));
+    }
+    return strbuf_take(&left);
+}
+
+typedef const struct opt_spec *(*spec_fn)(const struct command *command, size_t index);
+
+static void add_options(struct strbuf *out, const struct command *command, spec_fn spec_at,
+                        const char *title, size_t left_width, size_t width) {
+    const struct opt_spec *spec;
+    for (size_t i = 0; (spec = spec_at(command, i)) != NULL; i++) {
+        if (i == 0) {
+            strbuf_printf(out, "\n%s\n", title);
+        }
+        AUTO_FREE char *left = option_left(spec);
+        add_entry(out, left, _(spec->help), left_width, width);
+    }
+}
+
+static size_t options_left_width(const struct command *command) {
+    size_t widest = 0;
+    const spec_fn sources[] = {opt_own_spec, opt_common_spec};
+    for (size_t s = 0; s < ARRAY_LENGTH(sources); s++) {
+        const struct opt_spec *spec;
+        for (size_t i = 0; (spec = sources[s](command, i)) != NULL; i++) {
+            AUTO_FREE char *left = option_left(spec);
+            size_t wide = str_width(left);
+            if (wide > widest && wide <= LEFT_MAX) {
+                widest = wide;
+            }
+        }
+    }
+    return widest;
+}
+
+static void add_usage(struct strbuf *out, const struct command *command, size_t width) {
+    if (command->verbs == NULL) {
+        strbuf_printf(out, "%s probelauf %s%s%s\n", _("Usage:"), command->name,
+                      *command->usage != '\0' ? " " : "", _(command->usage));
+    } else {
+        strbuf_printf(out, "%s\n", _("Usage:"));
+        for (const struct command_verb *verb = command->verbs; verb->name != NULL; verb++) {
+            strbuf_printf(out, "  probelauf %s %s%s%s\n", command->name, verb->name,
+                          *verb->usage != '\0' ? " " : "", _(verb->usage));
+            add_blanks(out, 6);
+            add_wrapped(out, _(verb->summary), 6, width);
+        }
+    }
+    strbuf_add_char(out, '\n');
+    add_wrapped(out, _(command->summary), 0, width);
+}
+
+void help_command(const struct command *command, int width, struct strbuf *out) {
+    size_t columns = text_width(width);
+    size_t left_width = options_left_width(command);
+    add_examples(out, _(command->examples), columns);
+    strbuf_add_char(out, '\n');
+    add_usage(out, command, columns);
+    add_options(out, command, opt_own_spec, _("Options:"), left_width, columns);
+    add_options(out, command, opt_common_spec, _("Common options:"), left_width, columns);
+}
+
+void help_overview(int width, struct strbuf *out) {
+    size_t columns = text_width(width), left_width = 0;
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        size_t wide = strlen(cli_commands[i]->name);
+        left_width = wide > left_width ? wide : left_width;
+    }
+    add_examples(out,
+                 _("probelauf run -- python3 train.py  # measure one trial run of your command\n"
+                   "probelauf show  # what the latest run took, and what is open\n"
+                   "probelauf estimate --repeat 24  # how long 24 more runs like it would take\n"),
+                 columns);
+    strbuf_printf(out, "\n%s\n\n%s\n", _("Usage: probelauf COMMAND [options]"), _("Commands:"));
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        add_entry(out, cli_commands[i]->name, _(cli_commands[i]->summary), left_width + 1, columns);
+    }
+    strbuf_printf(out, "\n%s\n%s\n", _("'probelauf help COMMAND' shows a command's options."),
+                  _("'probelauf --version' shows the version, with --json also how it was built."));
+}
