@@ -1,1 +1,167 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The paragraph after `run`: what it took, how it was spent, the peaks and how they were obtained,
+ * what to know, what to do next. A few lines on standard error for somebody who is tired;
+ * everything else is `show`.
+ */
+#include "report.h"
+
+#include "base/msg.h"
+#include "base/str.h"
+#include "report/facts.h"
+#include "report/layout.h"
+#include "report/notes.h"
+#include "report/run-text.h"
+#include "text/incident.h"
+
+#include <string.h>
+
+#define LABEL_COLUMN 2
+#define TEXT_COLUMN  10
+
+static void line(struct strbuf *out, struct report_style style, const char *label,
+                 const char *text) {
+    layout_add_blanks(out, LABEL_COLUMN);
+    strbuf_add_str(out, label);
+    size_t column = LABEL_COLUMN + str_width(label);
+    do {
+        strbuf_add_char(out, ' ');
+        column++;
+    } while (column < TEXT_COLUMN);
+    layout_wrap(out, text, column, TEXT_COLUMN, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static void add_quantity(struct strbuf *out, struct report_style style, const struct quantity *q) {
+    layout_add_quantity(out, q, style.ascii, false);
+}
+
+/* "probelauf: ok after 4 min 12 s; run a1b2c3d4" */
+static void headline(struct strbuf *out, struct report_style style, const struct run *run) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_add_str(out, "probelauf: ");
+    layout_add_colored(out, style, run_text_outcome_color(run->outcome),
+                       outcome_name(run->outcome));
+    if (run->outcome != OUTCOME_OK) {
+        strbuf_add_str(&text, ", ");
+        facts_ending(run, &text);
+    }
+    strbuf_add_str(&text, _(", wall "));
+    add_quantity(&text, style, &run->wall);
+    if (quantity_is_known(&run->result_complete)) {
+        strbuf_add_str(&text, _(", result complete after "));
+        add_quantity(&text, style, &run->result_complete);
+    }
+    strbuf_add_str(&text, _("; run "));
+    layout_add_plain(&text, facts_id_tail(run->id), style.ascii);
+    size_t column = strlen("probelauf: ") + str_width(outcome_name(run->outcome));
+    layout_wrap(out, strbuf_str(&text), column, TEXT_COLUMN, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+/* What ended it, the line that shows it, what to do. */
+static void cause(struct strbuf *out, struct report_style style, const struct run *run) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    const char *start_error = json_get_text(run->end, "start_error", NULL);
+    if (start_error) {
+        layout_add_plain(&text, start_error, style.ascii);
+        line(out, style, _("cause"), strbuf_str(&text));
+        return;
+    }
+    const struct run_incident *incident = run_text_cause(run);
+    if (!incident)
+        return;
+    layout_add_plain(&text, incident->name, style.ascii);
+    if (incident->line) {
+        strbuf_add_str(&text, ": ");
+        layout_cut(&text, incident->line, 2 * layout_columns(style), style.ascii);
+    }
+    line(out, style, _("cause"), strbuf_str(&text));
+    const struct incident_info *info = incident_info(incident->name);
+    if (info && info->advice)
+        line(out, style, _("advice"), msg_get(info->advice));
+}
+
+static void phases(struct strbuf *out, struct report_style style, const struct run *run) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (int i = 0; i < PHASE_UNATTRIBUTED; i++) {
+        const struct quantity *q = &run->phase[i];
+        if (!quantity_is_known(q) || !(q->value > 0.0))
+            continue;
+        if (text.length > 0)
+            strbuf_add_str(&text, ", ");
+        strbuf_printf(&text, "%s ", phase_name((enum phase)i));
+        add_quantity(&text, style, q);
+    }
+    if (text.length == 0)
+        return; /* a note says that phases are not separated, and how to separate them */
+    const struct quantity *rest = &run->phase[PHASE_UNATTRIBUTED];
+    if (!quantity_is_known(rest) || rest->value > 0.0) {
+        strbuf_add_str(&text, _(", no phase known "));
+        add_quantity(&text, style, rest);
+    }
+    line(out, style, _("phases"), strbuf_str(&text));
+}
+
+static void add_with_method(struct strbuf *out, struct report_style style, const char *name,
+                            const struct quantity *q) {
+    if (out->length > 0)
+        strbuf_add_str(out, ", ");
+    strbuf_printf(out, "%s ", name);
+    add_quantity(out, style, q);
+    if (quantity_is_known(q) && q->method) {
+        strbuf_add_str(out, " (");
+        layout_add_plain(out, q->method, style.ascii);
+        strbuf_add_char(out, ')');
+    }
+}
+
+static void peaks(struct strbuf *out, struct report_style style, const struct run *run) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    add_with_method(&text, style, _("largest process"), &run->largest_process_rss);
+    add_with_method(&text, style, _("all together"), &run->tree_pss);
+    line(out, style, _("memory"), strbuf_str(&text));
+    AUTO_STRBUF struct strbuf use = STRBUF_INIT;
+    strbuf_add_str(&use, "CPU ");
+    add_quantity(&use, style, &run->cpu);
+    strbuf_add_str(&use, _(", read "));
+    add_quantity(&use, style, &run->io_read);
+    strbuf_add_str(&use, _(", written "));
+    add_quantity(&use, style, &run->io_written);
+    if (run->gpu_count > 0) {
+        strbuf_add_str(&use, ", GPU ");
+        add_quantity(&use, style, &run->gpus[0].device_used);
+    }
+    line(out, style, _("used"), strbuf_str(&use));
+}
+
+static void notes(struct strbuf *out, struct report_style style, const struct run *run) {
+    struct note list[NOTES_MAX];
+    size_t count = notes_collect(run, style.ascii, list);
+    for (size_t i = 0; i < count; i++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        notes_format(&list[i], &text);
+        line(out, style, _("note"), strbuf_str(&text));
+    }
+    notes_clear(list, count);
+}
+
+static bool can_be_base(const struct run *run) {
+    return run->outcome == OUTCOME_OK && run->validity != RUN_INVALID &&
+           strcmp(json_get_text(run->start, "purpose", ""), "function-test") != 0;
+}
+
+void report_run_summary(const struct run *run, struct report_style style, struct strbuf *out) {
+    headline(out, style, run);
+    cause(out, style, run);
+    phases(out, style, run);
+    if (run->outcome != OUTCOME_START_FAILED)
+        peaks(out, style, run);
+    notes(out, style, run);
+    if (can_be_base(run))
+        line(out, style, _("next"), "probelauf show @1, probelauf estimate --repeat 24");
+    else if (run->outcome == OUTCOME_OK)
+        line(out, style, _("next"), "probelauf show @1");
+    else
+        line(out, style, _("next"), "probelauf explain @1, probelauf show @1");
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In what two runs differ (differences.h). Reads records as they are and trusts none of their
+ * types. */
+#include "differences.h"
+
+#include "report/facts.h"
+
+#include <string.h>
+
+struct collector {
+    struct arena *arena;
+    struct difference *items;
+    size_t count, capacity;
+};
+
+static bool same(const char *a, const char *b) {
+    if (!a || !b)
+        return a == b;
+    return strcmp(a, b) == 0;
+}
+
+static void collect(struct collector *c, const char *what, const char *a, const char *b) {
+    if (same(a, b))
+        return;
+    if (c->count == c->capacity) {
+        size_t capacity = c->capacity ? c->capacity * 2 : 32;
+        struct difference *grown = arena_alloc(c->arena, capacity * sizeof(*grown));
+        if (c->count > 0)
+            memcpy(grown, c->items, c->count * sizeof(*grown));
+        c->items = grown;
+        c->capacity = capacity;
+    }
+    c->items[c->count++] = (struct difference){.what = what, .a = a, .b = b};
+}
+
+/* A plain value as text: what is neither text, number nor truth is compared as compact JSON. */
+static const char *value_text(struct collector *c, const json_t *value) {
+    if (!value || json_is_null(value))
+        return NULL;
+    if (json_is_string(value))
+        return json_string_value(value);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    json_add_compact(&text, value);
+    return arena_strdup(c->arena, strbuf_str(&text));
+}
+
+static void collect_key(struct collector *c, const char *what, const json_t *a, const json_t *b,
+                        const char *key) {
+    const json_t *in_a = json_is_object(a) ? json_object_get(a, key) : NULL;
+    const json_t *in_b = json_is_object(b) ? json_object_get(b, key) : NULL;
+    if (in_a && in_b && json_equal(in_a, in_b))
+        return;
+    collect(c, what, value_text(c, in_a), value_text(c, in_b));
+}
+
+/* Every key of one object, then those that only the other has. */
+static void collect_object(struct collector *c, const char *prefix, json_t *a, json_t *b) {
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach (a, key, value)
+        collect_key(c, arena_printf(c->arena, "%s.%s", prefix, key), a, b, key);
+    json_object_foreach (b, key, value)
+        if (!a || !json_object_get(a, key))
+            collect_key(c, arena_printf(c->arena, "%s.%s", prefix, key), a, b, key);
+}
+
+static void collect_command(struct collector *c, const struct run *a, const struct run *b) {
+    AUTO_STRBUF struct strbuf in_a = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf in_b = STRBUF_INIT;
+    facts_command_line(a, &in_a);
+    facts_command_line(b, &in_b);
+    collect(c, "command", arena_strdup(c->arena, strbuf_str(&in_a)),
+            arena_strdup(c->arena, strbuf_str(&in_b)));
+}
+
+/* Packages as {"interpreter name": version}, so that order does not matter. */
+static json_t *packages_by_name(const struct run *run) {
+    const json_t *packages = json_get_array(run->environment, "packages");
+    json_t *by_name = json_object();
+    for (size_t i = 0; i < json_array_size(packages); i++) {
+        const json_t *package = json_array_get(packages, i);
+        const char *name = json_get_text(package, "name", NULL);
+        if (!name)
+            continue;
+        const char *version = json_get_text(package, "version", "");
+        const char *known = json_get_text(by_name, name, NULL);
+        if (!known) {
+            json_put_text(by_name, name, version);
+        } else if (strcmp(known, version) != 0) { /* two interpreters, two versions */
+            AUTO_FREE char *both = mem_printf("%s, %s", known, version);
+            json_put_text(by_name, name, both);
+        }
+    }
+    return by_name;
+}
+
+static void collect_packages(struct collector *c, const struct run *a, const struct run *b) {
+    if (!json_get_array(a->environment, "packages") && !json_get_array(b->environment, "packages"))
+        return;
+    AUTO_JSON json_t *in_a = packages_by_name(a);
+    AUTO_JSON json_t *in_b = packages_by_name(b);
+    size_t before = c->count;
+    collect_object(c, "package", in_a, in_b);
+    for (size_t i = before; i < c->count; i++) { /* the texts must outlive the two objects */
+        struct difference *d = &c->items[i];
+        d->a = d->a ? arena_strdup(c->arena, d->a) : NULL;
+        d->b = d->b ? arena_strdup(c->arena, d->b) : NULL;
+    }
+}
+
+static const char *input_text(struct collector *c, const struct facts_file *file) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    quantity_format(&file->bytes, (struct quantity_style){.ascii = true}, &text);
+    if (file->identity)
+        strbuf_printf(&text, ", %s", file->identity);
+    return arena_strdup(c->arena, strbuf_str(&text));
+}
+
+static const struct facts_file *find_file(const struct facts_file *files, size_t count,
+                                          const char *path) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(files[i].path, path) == 0)
+            return &files[i];
+    return NULL;
+}
+
+static void collect_inputs(struct collector *c, const struct run *a, const struct run *b) {
+    struct facts_file *in_a = NULL, *in_b = NULL;
+    size_t count_a = facts_inputs(a, c->arena, &in_a);
+    size_t count_b = facts_inputs(b, c->arena, &in_b);
+    for (size_t i = 0; i < count_a; i++) {
+        const struct facts_file *other = find_file(in_b, count_b, in_a[i].path);
+        collect(c, arena_printf(c->arena, "input.%s", in_a[i].path), input_text(c, &in_a[i]),
+                other ? input_text(c, other) : NULL);
+    }
+    for (size_t i = 0; i < count_b; i++)
+        if (!find_file(in_a, count_a, in_b[i].path))
+            collect(c, arena_printf(c->arena, "input.%s", in_b[i].path), NULL,
+                    input_text(c, &in_b[i]));
+}
+
+static void collect_keys(struct collector *c, const char *prefix, const json_t *a, const json_t *b,
+                         const char *const *keys) {
+    for (; *keys; keys++)
+        collect_key(c, *prefix ? arena_printf(c->arena, "%s.%s", prefix, *keys) : *keys, a, b,
+                    *keys);
+}
+
+size_t differences_collect(const struct run *a, const struct run *b, struct arena *arena,
+                           struct difference **ret_differences) {
+    static const char *const start_keys[] = {"purpose", "block", "step", "phase",
+                                             "cwd",     "host",  NULL};
+    static const char *const code_keys[] = {"repo",   "commit",      "dirty",
+                                            "digest", "diff_digest", NULL};
+    static const char *const environment_keys[] = {"container",    "driver", "cuda",   "gpu",
+                                                   "interpreters", "limits", "totals", NULL};
+    struct collector c = {.arena = arena};
+    collect(&c, "outcome", outcome_name(a->outcome), outcome_name(b->outcome));
+    collect_command(&c, a, b);
+    collect_object(&c, "condition", json_get_object(a->start, "condition"),
+                   json_get_object(b->start, "condition"));
+    collect_keys(&c, "", a->start, b->start, start_keys);
+    collect_inputs(&c, a, b);
+    collect_keys(&c, "code", json_get_object(a->environment, "code"),
+                 json_get_object(b->environment, "code"), code_keys);
+    collect_object(&c, "machine", json_get_object(a->environment, "machine"),
+                   json_get_object(b->environment, "machine"));
+    collect_keys(&c, "", a->environment, b->environment, environment_keys);
+    collect_packages(&c, a, b);
+    collect_object(&c, "variable", json_get_object(a->start, "variables"),
+                   json_get_object(b->start, "variables"));
+    *ret_differences = c.items;
+    return c.count;
+}

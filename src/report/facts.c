@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Facts from a run's records, types checked (facts.h). Must not print and must not invent a number.
+ */
+#include "facts.h"
+
+#include "base/clock.h"
+#include "base/msg.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+const char *const facts_limit_names[] = {"memory", "swap", "cpu", "pids", NULL};
+const char *const facts_total_names[] = {"memory", "swap", "cpus", NULL};
+
+const char *facts_id_tail(const char *id) {
+    if (!id)
+        return "";
+    size_t length = strlen(id);
+    return length > FACTS_TAIL ? id + length - FACTS_TAIL : id;
+}
+
+enum quantity_reason facts_open_reason(const struct run *run) {
+    if (run->running)
+        return QUANTITY_RUNNING;
+    if (run->outcome == OUTCOME_LOST || json_is_true(json_object_get(run->end, "monitor_lost")))
+        return QUANTITY_MONITOR_LOST;
+    return QUANTITY_NOT_IN_RECORD;
+}
+
+struct quantity facts_number(const json_t *object, const char *key, const char *unit,
+                             const char *method, enum quantity_reason reason) {
+    const json_t *value = json_is_object(object) ? json_object_get(object, key) : NULL;
+    double number = json_is_number(value) ? json_number_value(value) : -1.0;
+    if (!isfinite(number) || number < 0.0)
+        return quantity_open(unit, reason, NULL);
+    return quantity_measured(unit, number, method);
+}
+
+static bool bound_from_name(const char *name, enum quantity_bound *ret_bound) {
+    for (int i = 0; i < QUANTITY_BOUND_COUNT_; i++)
+        if (strcmp(name, quantity_bound_name((enum quantity_bound)i)) == 0) {
+            *ret_bound = (enum quantity_bound)i;
+            return true;
+        }
+    return false;
+}
+
+static struct quantity quantity_from_object(const json_t *json, const char *unit,
+                                            const char *method, enum quantity_reason reason,
+                                            const char *detail) {
+    const char *state = json_get_text(json, "state", "");
+    const char *own_unit = json_get_text(json, "unit", unit);
+    if (strcmp(state, quantity_state_name(QUANTITY_MEASURED)) == 0) {
+        enum quantity_bound bound = QUANTITY_EXACT;
+        const char *bound_name = json_get_text(json, "bound", quantity_bound_name(bound));
+        struct quantity q = facts_number(json, "value", own_unit,
+                                         json_get_text(json, "method", method), QUANTITY_FAILED);
+        if (!bound_from_name(bound_name, &bound))
+            return quantity_open(unit, QUANTITY_FAILED, detail);
+        if (quantity_is_known(&q)) {
+            q.bound = bound;
+            q.detail = json_get_text(json, "detail", NULL);
+        }
+        return q;
+    }
+    enum quantity_reason own = reason;
+    (void)quantity_reason_from_name(json_get_text(json, "reason", ""), &own);
+    return quantity_open(own_unit, own, json_get_text(json, "detail", detail));
+}
+
+struct quantity facts_quantity(const json_t *json, const char *unit, const char *method,
+                               enum quantity_reason reason, const char *detail) {
+    if (json_is_object(json))
+        return quantity_from_object(json, unit, method, reason, detail);
+    double number = json_is_number(json) ? json_number_value(json) : -1.0;
+    if (isfinite(number) && number >= 0.0)
+        return quantity_measured(unit, number, method);
+    return quantity_open(unit, reason, detail);
+}
+
+static bool get_integer(const json_t *object, const char *key, int64_t *ret_value) {
+    const json_t *value = json_is_object(object) ? json_object_get(object, key) : NULL;
+    if (!json_is_integer(value))
+        return false;
+    *ret_value = json_integer_value(value);
+    return true;
+}
+
+struct quantity facts_suspended(const struct run *run) {
+    int64_t start_ns = 0, end_ns = 0, mono_ns = 0, slept_ns = 0;
+    const json_t *clock = json_get_object(run->start, "clock");
+    if (!get_integer(clock, "start_boottime_ns", &start_ns) ||
+        !get_integer(run->end, "end_boottime_ns", &end_ns) ||
+        !get_integer(run->end, "t_ns", &mono_ns) ||
+        __builtin_sub_overflow(end_ns, start_ns, &slept_ns) ||
+        __builtin_sub_overflow(slept_ns, mono_ns, &slept_ns))
+        return quantity_open(UNIT_SECOND, facts_open_reason(run), NULL);
+    /* the two clocks are read one after the other: below a millisecond there is nothing to tell */
+    if (slept_ns < -NS_PER_MS)
+        return quantity_open(UNIT_SECOND, QUANTITY_FAILED,
+                             _("the clocks of the record contradict each other"));
+    double seconds = slept_ns > 0 ? (double)(slept_ns / NS_PER_MS) / 1e3 : 0.0;
+    return quantity_measured(UNIT_SECOND, seconds, "CLOCK_BOOTTIME - CLOCK_MONOTONIC");
+}
+
+struct quantity facts_stopped(const struct run *run) {
+    struct quantity q = facts_number(run->end, "stopped_ns", UNIT_SECOND, "waitid WSTOPPED",
+                                     facts_open_reason(run));
+    if (quantity_is_known(&q))
+        q.value /= 1e9;
+    return q;
+}
+
+struct quantity facts_stream_bytes(const struct run *run, const char *stream, const char *key) {
+    const json_t *ended = json_get_object(json_get_object(run->end, "streams"), stream);
+    const json_t *started = json_get_object(json_get_object(run->start, "streams"), stream);
+    enum quantity_reason reason = facts_open_reason(run);
+    const char *detail = NULL;
+    if (strcmp(json_get_text(started, "tee", ""), "inherited") == 0) {
+        reason = QUANTITY_NOT_VISIBLE;
+        detail = _("the stream was inherited: its bytes do not pass here");
+    }
+    struct quantity q = facts_number(ended, key, UNIT_BYTE, "copier", reason);
+    if (!quantity_is_known(&q))
+        q.detail = detail;
+    return q;
+}
+
+const char *facts_environment_reason(const struct run *run, const char *part) {
+    return json_get_text(json_get_object(run->environment, "reasons"), part, NULL);
+}
+
+/* A record may name a thing "memory" or, with its unit, "memory_bytes". */
+static const json_t *find_named(const json_t *object, const char *name) {
+    static const char *const suffixes[] = {"", "_bytes", "_limit", "_count", "_total"};
+    for (size_t i = 0; i < ARRAY_LENGTH(suffixes); i++) {
+        AUTO_FREE char *key = mem_printf("%s%s", name, suffixes[i]);
+        const json_t *found = json_is_object(object) ? json_object_get(object, key) : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+static const char *machine_unit(const char *name) {
+    if (strcmp(name, "memory") == 0 || strcmp(name, "swap") == 0)
+        return UNIT_BYTE;
+    return strcmp(name, "cpu") == 0 ? "core" : UNIT_COUNT;
+}
+
+static struct quantity machine_quantity(const struct run *run, const char *part, const char *name,
+                                        const char *method) {
+    const json_t *found = find_named(json_get_object(run->environment, part), name);
+    enum quantity_reason reason =
+        json_object_size(run->environment) > 0 ? QUANTITY_NOT_IN_RECORD : facts_open_reason(run);
+    return facts_quantity(found, machine_unit(name), method, reason,
+                          facts_environment_reason(run, part));
+}
+
+struct quantity facts_limit(const struct run *run, const char *name) {
+    return machine_quantity(run, "limits", name, "cgroup");
+}
+
+struct quantity facts_total(const struct run *run, const char *name) {
+    return machine_quantity(run, "totals", name, "procfs");
+}
+
+static const char *file_identity(const json_t *entry, struct arena *arena) {
+    const char *identity = json_get_text(entry, "identity", NULL);
+    int64_t mtime_ns = 0, inode = 0;
+    if (identity || !get_integer(entry, "mtime_ns", &mtime_ns))
+        return identity;
+    if (!get_integer(entry, "inode", &inode))
+        return arena_printf(arena, "mtime:%lld", (long long)mtime_ns);
+    return arena_printf(arena, "mtime:%lld,inode:%lld", (long long)mtime_ns, (long long)inode);
+}
+
+static struct facts_file file_from(const struct run *run, const json_t *entry,
+                                   struct arena *arena) {
+    enum quantity_reason reason = facts_open_reason(run);
+    struct facts_file file = {.path = json_is_string(entry) ? json_string_value(entry)
+                                                            : json_get_text(entry, "path", "")};
+    const char *detail = NULL;
+    if (json_is_object(entry)) {
+        reason = QUANTITY_NOT_IN_RECORD;
+        detail = json_get_text(entry, "reason", NULL);
+        file.kind = json_get_text(entry, "kind", NULL);
+        file.identity = file_identity(entry, arena);
+        if (file.kind && strcmp(file.kind, "absent") == 0) {
+            reason = QUANTITY_FAILED;
+            detail = _("there is no such file");
+        }
+        if (!detail && file.kind && strcmp(file.kind, "folder") == 0)
+            detail = _("folders are not added up");
+    }
+    file.bytes = facts_number(entry, "bytes", UNIT_BYTE, "stat st_size", reason);
+    if (!quantity_is_known(&file.bytes))
+        file.bytes.detail = detail;
+    file.items = facts_number(entry, "items", UNIT_COUNT, "counted", QUANTITY_NOT_IN_RECORD);
+    return file;
+}
+
+static size_t files_from(const struct run *run, const json_t *list, struct arena *arena,
+                         struct facts_file **ret_files) {
+    size_t count = json_array_size(list), used = 0;
+    *ret_files = arena_alloc(arena, (count + 1) * sizeof(**ret_files));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        if (json_is_string(entry) || json_is_object(entry))
+            (*ret_files)[used++] = file_from(run, entry, arena);
+    }
+    return used;
+}
+
+size_t facts_inputs(const struct run *run, struct arena *arena, struct facts_file **ret_files) {
+    return files_from(run, json_get_array(run->start, "inputs"), arena, ret_files);
+}
+
+size_t facts_outputs(const struct run *run, struct arena *arena, struct facts_file **ret_files) {
+    const json_t *ended = json_get_array(run->end, "outputs");
+    return files_from(run, ended ? ended : json_get_array(run->start, "outputs"), arena, ret_files);
+}
+
+static const char *met_name(const char *met) {
+    static const char *const names[] = {"yes", "no"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (strcmp(met, names[i]) == 0)
+            return names[i];
+    return "not-checked";
+}
+
+/* START names an expectation {"marker": "text"}, {"marker": true, "text": …} or as text. */
+static const char *expected_text(const json_t *entry, struct arena *arena) {
+    static const char *const kinds[] = {"marker", "file", "count"};
+    if (json_is_string(entry))
+        return json_string_value(entry);
+    const char *what = json_get_text(entry, "what", NULL);
+    if (what)
+        return what;
+    const char *kind = json_get_text(entry, "kind", NULL);
+    if (kind)
+        return arena_printf(arena, "%s=%s", kind, json_get_text(entry, "text", ""));
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) {
+        if (!json_is_object(entry) || !json_object_get(entry, kinds[i]))
+            continue;
+        const char *text = json_get_text(entry, kinds[i], json_get_text(entry, "text", ""));
+        return arena_printf(arena, "%s=%s", kinds[i], text);
+    }
+    return json_get_text(entry, "text", "");
+}
+
+size_t facts_expectations(const struct run *run, struct arena *arena,
+                          struct facts_expectation **ret_expectations) {
+    const json_t *ended = json_get_array(run->end, "expectations");
+    const json_t *list = ended ? ended : json_get_array(run->start, "expect");
+    size_t count = json_array_size(list), used = 0;
+    *ret_expectations = arena_alloc(arena, (count + 1) * sizeof(**ret_expectations));
+    for (size_t i = 0; i < count; i++) {
+        const json_t *entry = json_array_get(list, i);
+        if (!json_is_string(entry) && !json_is_object(entry))
+            continue;
+        (*ret_expectations)[used++] = (struct facts_expectation){
+            .what = expected_text(entry, arena),
+            .met = ended ? met_name(json_get_text(entry, "met", "")) : "not-checked",
+            .detail = json_is_object(entry) ? json_get_text(entry, "detail", NULL) : NULL,
+        };
+    }
+    return used;
+}
+
+static bool needs_quotes(const char *argument) {
+    return *argument == '\0' || strpbrk(argument, " \t\n\"'\\$`*?[]{}()<>|&;#~!") != NULL;
+}
+
+void facts_command_line(const struct run *run, struct strbuf *out) {
+    const json_t *command = json_get_array(run->start, "command");
+    for (size_t i = 0; i < json_array_size(command); i++) {
+        const char *argument = json_string_value(json_array_get(command, i));
+        if (!argument)
+            continue;
+        if (out->length > 0)
+            strbuf_add_char(out, ' ');
+        if (!needs_quotes(argument)) {
+            strbuf_add_str(out, argument);
+            continue;
+        }
+        strbuf_add_char(out, '\'');
+        for (const char *p = argument; *p; p++)
+            if (*p == '\'')
+                strbuf_add_str(out, "'\\''");
+            else
+                strbuf_add_char(out, *p);
+        strbuf_add_char(out, '\'');
+    }
+}
+
+void facts_ending(const struct run *run, struct strbuf *out) {
+    if (run->signal > 0) {
+        const char *name = sigabbrev_np(run->signal);
+        strbuf_printf(out, _("signal %d"), run->signal);
+        if (name)
+            strbuf_printf(out, " (SIG%s)", name);
+    } else if (run->has_exit_code) {
+        strbuf_printf(out, _("exit code %d"), run->exit_code);
+    } else if (run->running) {
+        strbuf_add_str(out, _("still running"));
+    } else {
+        strbuf_add_str(out, _("its status was not seen"));
+    }
+}
+
+const char *facts_validity_name(enum run_validity validity) {
+    switch (validity) {
+    case RUN_UNCHECKED:
+        return "unchecked";
+    case RUN_VALID:
+        return "valid";
+    case RUN_INVALID:
+        return "invalid";
+    }
+    return "unchecked";
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What renderers need from the JSON that a run's records hold: plain facts with their types
+ * checked, and quantities that follow from them. Internal to report/. Never trusts a record: a
+ * value of another type than docs/journal-format.md names is an absent one. A number is passed on
+ * only if the record holds it.
+ */
+#pragma once
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "model/run.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FACTS_TAIL 8 /* characters of a run's id that tell it from others */
+
+/* The end of an id that people type ("a1b2c3d4"). Borrowed; "" for NULL. */
+const char *facts_id_tail(const char *id);
+
+/* Why something that only the end of a run tells is open: running, monitor-lost, or not-in-record.
+ */
+enum quantity_reason facts_open_reason(const struct run *run);
+
+/* The number behind `key`, measured; open with the reason where there is none or it is no number ≥
+ * 0. */
+struct quantity facts_number(const json_t *object, const char *key, const char *unit,
+                             const char *method, enum quantity_reason reason);
+/* A quantity as a record holds it: a quantity object, or a plain number in the unit given. Text is
+ * borrowed from json. */
+struct quantity facts_quantity(const json_t *json, const char *unit, const char *method,
+                               enum quantity_reason reason, const char *detail);
+
+/* Time in which the machine was suspended (CLOCK_BOOTTIME went on, CLOCK_MONOTONIC did not), whole
+ * milliseconds. */
+struct quantity facts_suspended(const struct run *run);
+/* Time in job-control stop; it is part of wall. */
+struct quantity facts_stopped(const struct run *run);
+/* Bytes of "stdout" or "stderr" that went through us. */
+struct quantity facts_stream_bytes(const struct run *run, const char *stream, const char *key);
+
+/* Limits ("memory", "swap", "cpu", "pids") and totals ("memory", "swap", "cpus") of the machine. */
+extern const char *const facts_limit_names[]; /* NULL-terminated */
+extern const char *const facts_total_names[];
+struct quantity facts_limit(const struct run *run, const char *name);
+struct quantity facts_total(const struct run *run, const char *name);
+
+struct facts_file {
+    const char *path, *kind; /* kind: "file", "folder", "absent" or NULL */
+    const char *identity;    /* NULL: not known */
+    struct quantity bytes, items;
+};
+/* Files named by --input, --output. Texts live in the run or in arena. */
+size_t facts_inputs(const struct run *run, struct arena *arena, struct facts_file **ret_files);
+size_t facts_outputs(const struct run *run, struct arena *arena, struct facts_file **ret_files);
+
+struct facts_expectation {
+    const char *what, *met, *detail; /* met: "yes", "no", "not-checked" */
+};
+size_t facts_expectations(const struct run *run, struct arena *arena,
+                          struct facts_expectation **ret_expectations);
+
+/* Why a part of the environment ("git", "limits", …) is open, or NULL. */
+const char *facts_environment_reason(const struct run *run, const char *part);
+
+/* The command on one line, arguments with blanks in quotes, as one would type it. May hold
+ * anything: print it plain. */
+void facts_command_line(const struct run *run, struct strbuf *out);
+
+const char *facts_validity_name(enum run_validity validity); /* "unchecked", "valid", "invalid" */
+
+/* "exit code 1", "signal 9 (SIGKILL)", "status not known": how the command ended, translated. */
+void facts_ending(const struct run *run, struct strbuf *out);
