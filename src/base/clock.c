@@ -93,7 +93,9 @@ static void date_from_days(int64_t days, int64_t *ret_year, int64_t *ret_month, 
 
 void clock_format_utc(int64_t utc_ns, struct strbuf *out) {
     int64_t seconds = floor_div(utc_ns, NS_PER_S);
-    int64_t millis = (utc_ns - seconds * NS_PER_S) / NS_PER_MS;
+    int64_t below_s =
+        utc_ns % NS_PER_S; /* not utc_ns - seconds * NS_PER_S: that overflows at the low end */
+    int64_t millis = (below_s < 0 ? below_s + NS_PER_S : below_s) / NS_PER_MS;
     int64_t days = floor_div(seconds, DAY_S);
     int64_t of_day = seconds - days * DAY_S;
     int64_t year, month, day;
