@@ -105,7 +105,7 @@ static void add_line(struct strbuf *out, enum setting setting, const struct plac
     if (*text != '\0') {
         str_add_printable(&shown, text, strlen(text));
     } else {
-        strbuf_add_str(&shown, _("(by the locale)"));
+        strbuf_add_str(&shown, "-");
     }
     if (!opt_show_origin) {
         strbuf_printf(out, "%s: %s\n", setting_key(setting), strbuf_str(&shown));

@@ -325,11 +325,13 @@ static int run_run(int argc, char **argv) {
 
 const struct command command_run = {
     .name = "run",
-    .summary = N_(
-        "Run a command, measure what it takes and keep the record. The exit status is the "
-        "command's; "
-        "124: stopped by --max-time, 125: could not start measuring, 126: not executable, 127: not "
-        "found."),
+    .summary = N_("Run a command, measure what it takes and keep the record."),
+    .details =
+        N_("The exit status is the command's. 124: stopped by --max-time; 125: measuring could not "
+           "start and "
+           "neither did the command; 126: not executable; 127: not found. Standard output is the "
+           "command's alone; what probelauf says comes on standard error after the command has "
+           "ended."),
     .usage = N_("[options] -- COMMAND [ARG...]"),
     .examples =
         N_("probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"

@@ -154,6 +154,10 @@ static void add_usage(struct strbuf *out, const struct command *command, size_t 
     }
     strbuf_add_char(out, '\n');
     add_wrapped(out, _(command->summary), 0, width);
+    if (command->details != NULL) {
+        strbuf_add_char(out, '\n');
+        add_wrapped(out, _(command->details), 0, width);
+    }
 }
 
 void help_command(const struct command *command, int width, struct strbuf *out) {

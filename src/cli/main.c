@@ -115,6 +115,12 @@ static int run_command(const struct command *command, int argc, char **argv) {
         (void)cli_error(&err);
         return (command->traits & COMMAND_RUNS) != 0 ? EXIT_CODE_OWN_FAILURE : EXIT_CODE_ERROR;
     }
+    if (opt_common.lang != NULL &&
+        !str_starts_with(opt_common.lang, msg_set_language(opt_common.lang))) {
+        AUTO_FREE char *text =
+            mem_printf(_("ignoring '--lang %s': this build speaks English only"), opt_common.lang);
+        cli_warning(text);
+    }
     int (*run)(int, char **) = operands.verb != NULL ? operands.verb->run : command->run;
     int code = run(operands.argc, operands.argv);
     /* What `run` says stands on standard error; its standard output belongs to the measured

@@ -7,6 +7,7 @@
 #include "opt.h"
 
 #include "base/mem.h"
+#include "base/msg-catalog.h"
 #include "base/msg.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -246,7 +247,8 @@ static int complain_unknown_short(const char *arg, char letter, struct err *err)
     if (whole) {
         return err_set(err, -EINVAL, "usage-unknown-option", "unknown option '%s'", arg);
     }
-    return err_set(err, -EINVAL, "usage-unknown-option", "unknown option '-%c' in '%s'", letter, arg);
+    return err_set(err, -EINVAL, "usage-unknown-option", "unknown option '-%c' in '%s'", letter,
+                   arg);
 }
 
 static int complain_choice(const struct opt_spec *spec, const char *value, struct err *err) {
@@ -319,6 +321,20 @@ static int take_choice(const struct opt_spec *spec, const char *value, struct er
     return complain_choice(spec, value, err);
 }
 
+/* At once, so that the next complaint is in that language already. */
+static int take_language(const char *value, struct err *err) {
+    if (msg_catalog_of(value) != NULL) {
+        (void)msg_set_language(value);
+        return 0;
+    }
+    AUTO_STRBUF struct strbuf all = STRBUF_INIT;
+    for (size_t i = 0; i < msg_catalog_count; i++) {
+        strbuf_printf(&all, "%s%s", i > 0 ? ", " : "", msg_catalogs[i].language);
+    }
+    return err_set(err, -EINVAL, "usage-bad-value", "option '--lang' does not take '%s', but: %s",
+                   value, strbuf_str(&all));
+}
+
 static int take_value(struct parse *parse, size_t index, const char *value, struct err *err) {
     const struct opt_spec *spec = parse->specs[index];
     parse->given[index] = true;
@@ -328,10 +344,7 @@ static int take_value(struct parse *parse, size_t index, const char *value, stru
         return 0;
     case OPT_TEXT:
         *(const char **)spec->target = value;
-        if (spec == &common_specs[COMMON_LANG]) {
-            msg_set_language(value); /* at once: the next complaint is in that language already */
-        }
-        return 0;
+        return spec == &common_specs[COMMON_LANG] ? take_language(value, err) : 0;
     case OPT_PATH:
         if (*value == '\0') {
             return err_set(err, -EINVAL, "usage-bad-value", "option '--%s' takes a path, not ''",

@@ -67,6 +67,7 @@ enum command_trait {
 struct command {
     const char *name;     /* "run" */
     const char *summary;  /* one translatable sentence */
+    const char *details;  /* what `help` adds to the summary, translatable; NULL: nothing */
     const char *usage;    /* "[options] -- COMMAND [ARG...]" */
     const char *examples; /* lines of "command  # what it does", translatable */
     const struct opt_spec

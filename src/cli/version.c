@@ -3,6 +3,8 @@
  * probelauf.version/1. */
 #include "cli/cli.h"
 
+#include "base/msg-catalog.h"
+
 #include <gsl/gsl_version.h>
 #include <jansson.h>
 #include <sqlite3.h>
@@ -46,7 +48,13 @@ json_t *version_json(void) {
     json_put_bool(features, "gpu", 0);
     json_put_bool(features, "sqlite", 1);
     json_put_bool(features, "postgresql", 0);
-    json_put_bool(features, "translations", 0);
     json_put(version, "features", features);
+    json_t *languages = json_array(); /* English is the source text; others need a catalogue */
+    for (size_t i = 0; i < msg_catalog_count; i++) {
+        if (i == 0 || msg_catalogs[i].count > 0) {
+            (void)json_array_append_new(languages, json_text(msg_catalogs[i].language));
+        }
+    }
+    json_put(version, "languages", languages);
     return version;
 }

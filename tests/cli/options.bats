@@ -108,3 +108,250 @@ load common
     [ "${lines[-1]}" = 1 ]
     has "probelauf: error["
 }
+
+# ---- options of one command; `mark` reads nothing, so it shows parsing alone ----
+
+# Marks go to a file as inside a run.
+inside_a_run() {
+    export PROBELAUF_MARKS=$BATS_TEST_TMPDIR/marks
+    : >"$PROBELAUF_MARKS"
+}
+
+@test "long options with '=' and with a blank, operands before and after" {
+    inside_a_run
+    run probelauf mark --items=3 compute --batch 8
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [ "$(wc -l <"$PROBELAUF_MARKS")" -eq 3 ]
+    grep -q ' phase compute$' "$PROBELAUF_MARKS"
+    grep -q ' items 3$' "$PROBELAUF_MARKS"
+    grep -q ' batch 8$' "$PROBELAUF_MARKS"
+}
+
+@test "short options: alone, grouped, with a value behind them" {
+    run probelauf help -q
+    [ "$status" -eq 0 ]
+    run probelauf config -vh
+    [ "$status" -eq 0 ]
+    has "Examples:"
+    run probelauf config -vx
+    fails 2 usage-unknown-option
+    has "unknown option '-x' in '-vx'"
+    run probelauf config -x
+    fails 2 usage-unknown-option
+    has "unknown option '-x' (see"
+}
+
+@test "half a character is never shown" {
+    run probelauf config -é
+    fails 2 usage-unknown-option
+    has "unknown option '-é'"
+}
+
+@test "'--' ends options; a lone '-' is an operand" {
+    inside_a_run
+    run probelauf mark -- --end
+    fails 2 usage-phase
+    run probelauf mark -
+    fails 2 usage-phase
+    [ ! -s "$PROBELAUF_MARKS" ]
+}
+
+@test "an unknown option names the one that was meant, if there is one" {
+    run probelauf mark --itms 3
+    fails 2 usage-unknown-option
+    has "did you mean '--items'?"
+    run probelauf mark --len 3
+    fails 2 usage-unknown-option
+    has "did you mean '--length'?"
+    run probelauf mark --zzzzzzzz
+    fails 2 usage-unknown-option
+    lacks "did you mean"
+    has "(see 'probelauf help mark')"
+}
+
+@test "no abbreviation is taken for an option" {
+    inside_a_run
+    run probelauf mark --item 3
+    fails 2 usage-unknown-option
+    [ ! -s "$PROBELAUF_MARKS" ]
+}
+
+@test "a prefix that two options share is no suggestion" {
+    run probelauf config --l
+    fails 2 usage-unknown-option
+    lacks "did you mean"
+}
+
+@test "missing values" {
+    run probelauf mark --items
+    fails 2 usage-missing-value
+    has "'--items' needs a value (N)"
+    run probelauf run -c
+    fails 2 usage-missing-value
+    has "'-c' needs a value (KEY=VALUE)"
+}
+
+@test "a flag takes no value" {
+    run probelauf mark --end=now
+    fails 2 usage-bad-value
+}
+
+@test "whole numbers and their range" {
+    local bad
+    for bad in x 3x 1.5 '' ' 3' 0x10 1e3; do
+        run probelauf mark --items "$bad"
+        fails 2 usage-bad-value
+        has "a whole number"
+    done
+    for bad in -1 99999999999999999999; do
+        run probelauf mark --items "$bad"
+        fails 2 usage-bad-value
+        has "a number from 0 to"
+    done
+}
+
+@test "durations" {
+    local bad
+    for bad in x 1x -1 '' 1,5h 1h-; do
+        run probelauf run --max-time "$bad" -- true
+        fails 2 usage-bad-value
+        has "a duration such as"
+    done
+    run probelauf run --max-time 0 -- true
+    fails 2 usage-bad-value
+    has "too short"
+    run probelauf run --max-time 4000d -- true
+    fails 2 usage-bad-value
+    has "too long"
+}
+
+@test "choices" {
+    run probelauf run --purpose trail -- true
+    fails 2 usage-bad-value
+    has "did you mean 'trial'?"
+    run probelauf run --purpose zzzzzzzz -- true
+    fails 2 usage-bad-value
+    has "trial, function-test, work"
+    run probelauf config --color sometimes
+    fails 2 usage-bad-value
+}
+
+@test "languages: unknown ones are refused, known ones without a catalogue are named" {
+    run probelauf config --lang tlh
+    fails 2 usage-bad-value
+    run probelauf config --lang en
+    [ "$status" -eq 0 ]
+}
+
+@test "a path is not empty" {
+    run probelauf run --input '' -- true
+    fails 2 usage-bad-value
+}
+
+@test "options that exclude each other" {
+    run probelauf config -q -v
+    fails 2 usage-conflict
+    has "'--quiet' and '--verbose'"
+    run probelauf config -v -q
+    fails 2 usage-conflict
+}
+
+@test "too many and too few operands" {
+    run probelauf show @1 @2
+    fails 2 usage-operands
+    has "'@2'"
+    run probelauf compare @1
+    fails 2 usage-operands
+    has "probelauf compare RUN RUN"
+    run probelauf run
+    fails 2 usage-operands
+    run probelauf run --
+    fails 2 usage-operands
+    run probelauf log x
+    fails 2 usage-operands
+}
+
+@test "verbs" {
+    run probelauf completion
+    fails 2 usage-verb
+    run probelauf completion bsh
+    fails 2 usage-verb
+    has "did you mean 'bash'?"
+}
+
+@test "run: the first operand ends our options" {
+    run probelauf run --no-such-option -- true
+    fails 2 usage-unknown-option
+    run probelauf run -- --no-such-command-here
+    lacks usage-
+}
+
+@test "run: conditions, checks and patterns are looked at before anything starts" {
+    run probelauf run -c novalue -- touch started
+    fails 2 usage-bad-value
+    run probelauf run -c =x -- touch started
+    fails 2 usage-bad-value
+    run probelauf run -c a=1 -c a=2 -- touch started
+    fails 2 usage-bad-value
+    has "given twice"
+    run probelauf run --expect colour=red -- touch started
+    fails 2 usage-bad-value
+    run probelauf run --expect count=x -- touch started
+    fails 2 usage-bad-value
+    run probelauf run --phase lod -- touch started
+    fails 2 usage-phase
+    has "did you mean 'load'?"
+    run probelauf run --phase unattributed -- touch started
+    fails 2 usage-phase
+    run probelauf run --pattern load -- touch started
+    fails 2 usage-bad-value
+    run probelauf run --pattern 'nonsense=x' -- touch started
+    fails 2 usage-phase
+    run probelauf run --pattern 'load=(' -- touch started
+    [ "$status" -eq 2 ]
+    [ "${#lines[@]}" -eq 1 ]
+    [ ! -e started ]
+}
+
+# ---- mark ----
+
+@test "mark outside a run" {
+    run probelauf mark load
+    fails 1 not-in-run
+}
+
+@test "mark needs something to mark" {
+    inside_a_run
+    run probelauf mark
+    fails 2 usage-operands
+    run probelauf mark --result novalue
+    fails 2 usage-bad-value
+    run probelauf mark --result name=
+    fails 2 usage-bad-value
+    [ ! -s "$PROBELAUF_MARKS" ]
+}
+
+@test "a wrong part of a mark keeps the whole from being written" {
+    inside_a_run
+    run probelauf mark load --result bad
+    fails 2 usage-bad-value
+    [ ! -s "$PROBELAUF_MARKS" ]
+}
+
+@test "mark: phases with details, end, results, notes" {
+    inside_a_run
+    probelauf mark compute/decode
+    probelauf mark --end
+    probelauf mark --end load
+    probelauf mark --result 'speed=41.5 token/s' --result acc=0.5 --note 'two words' --shape 4x8
+    run cat "$PROBELAUF_MARKS"
+    [[ "${lines[0]}" == *" phase compute/decode" ]]
+    [[ "${lines[1]}" == *" end" ]]
+    [[ "${lines[2]}" == *" end load" ]]
+    [[ "${lines[3]}" == *" shape 4x8" ]]
+    [[ "${lines[4]}" == *" result speed 41.5 token/s" ]]
+    [[ "${lines[5]}" == *" result acc 0.5" ]]
+    [[ "${lines[6]}" == *" note two words" ]]
+    [ "${#lines[@]}" -eq 7 ]
+}
