@@ -369,7 +369,7 @@ static int take_value(struct parse *parse, size_t index, const char *value, stru
     case OPT_CHOICE:
         return take_choice(spec, value, err);
     }
-    assert(!"option type");
+    assert(false); /* every type has returned */
     return -EINVAL;
 }
 
