@@ -37,6 +37,11 @@ struct packed {
     char sha256[SHA256_HEX_SIZE];
 };
 
+static void packed_done(struct packed *packed) {
+    mem_free_ptr(&packed->owned);
+}
+#define AUTO_PACKED __attribute__((cleanup(packed_done)))
+
 static void pack(const void *journal, size_t length, struct packed *ret_packed) {
     struct packed packed = {.bytes = journal, .length = length, .encoding = "raw"};
     digest_sha256(journal, length, packed.sha256);
@@ -181,10 +186,11 @@ static int compare_stored(struct sqlite_store *store, const struct store_entry *
         return rc;
     *ret_id = sqlite3_column_int64(row, 0);
     AUTO_FREE void *stored = NULL;
-    size_t stored_length;
+    size_t stored_length = 0;
     rc = sqlite_unpack(store, row, 1, &stored, &stored_length, err);
     if (rc < 0)
         return rc;
+    assert(stored);
     size_t common = length < stored_length ? length : stored_length;
     if (memcmp(stored, journal, common) != 0)
         *ret_prefix = PREFIX_CONFLICT;
@@ -228,9 +234,8 @@ int sqlite_put(struct store *store, const struct store_entry *entry, const void 
         return err_set(err, -EFBIG, "journal-too-large",
                        "the journal of run %s has %zu bytes, more than the ledger takes",
                        entry->run, length);
-    struct packed packed;
+    AUTO_PACKED struct packed packed = {0};
     pack(journal, length, &packed); /* before the lock */
-    AUTO_FREE void *owned = packed.owned;
     bool changed = false;
     int rc = sql_change_begin(self, err);
     if (rc < 0)
@@ -327,7 +332,7 @@ int sqlite_each_journal(struct store *store, store_journal_fn each, void *contex
         AUTO_FREE char *run = NULL;
         AUTO_FREE char *part = NULL;
         AUTO_FREE void *bytes = NULL;
-        size_t length;
+        size_t length = 0;
         int rc = next_journal(self, &id, &run, &part, &bytes, &length, err);
         if (rc <= 0)
             return rc;

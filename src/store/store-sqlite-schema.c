@@ -64,28 +64,45 @@ const size_t sqlite_migration_count = ARRAY_LENGTH(sqlite_migrations);
 
 /* ---- what kind of database is it ---- */
 
-/* 0: an empty database. */
-int sqlite_read_version(struct sqlite_store *store, int *ret_version, struct err *err) {
-    int64_t application_id = 0, version = 0, objects = 0;
-    int rc = sql_get_int(store, "PRAGMA application_id", &application_id, err);
-    if (rc == 0)
-        rc = sql_get_int(store, "PRAGMA user_version", &version, err);
-    if (rc == 0)
-        rc = sql_get_int(store, "SELECT count(*) FROM sqlite_schema", &objects, err);
+struct identity {
+    int64_t application_id, version, objects;
+};
+
+/* All from one snapshot: another process may be making the tables at this moment. */
+static int read_identity(struct sqlite_store *store, struct identity *ret, struct err *err) {
+    bool own = sqlite3_get_autocommit(store->db);
+    int rc = own ? sql_exec(store, "BEGIN", err) : 0;
     if (rc < 0)
         return rc;
-    bool empty = application_id == 0 && version == 0 && objects == 0;
-    if (!empty && application_id != SQLITE_LEDGER_APPLICATION_ID)
+    rc = sql_get_int(store, "SELECT count(*) FROM sqlite_schema", &ret->objects, err);
+    if (rc == 0)
+        rc = sql_get_int(store, "PRAGMA application_id", &ret->application_id, err);
+    if (rc == 0)
+        rc = sql_get_int(store, "PRAGMA user_version", &ret->version, err);
+    struct err ignored = ERR_INIT;
+    if (own && !sqlite3_get_autocommit(store->db))
+        (void)sql_exec(store, "ROLLBACK", &ignored); /* nothing was changed */
+    return rc;
+}
+
+/* 0: an empty database. */
+int sqlite_read_version(struct sqlite_store *store, int *ret_version, struct err *err) {
+    struct identity found = {0};
+    int rc = read_identity(store, &found, err);
+    if (rc < 0)
+        return rc;
+    bool empty = found.application_id == 0 && found.version == 0 && found.objects == 0;
+    if (!empty && found.application_id != SQLITE_LEDGER_APPLICATION_ID)
         return err_set(err, -EMEDIUMTYPE, "ledger-foreign",
                        "'%s' is a database of another program; nothing was changed: name another "
                        "file with --ledger",
                        store->path);
-    if (!empty && version < 1)
+    if (!empty && (found.version < 1 || found.version > INT32_MAX))
         return err_set(err, -EBADMSG, "ledger-damaged",
                        "the ledger '%s' is damaged (it has no schema version); nothing was "
                        "changed: 'probelauf ledger rebuild' saves what can be read",
                        store->path);
-    *ret_version = (int)version;
+    *ret_version = (int)found.version;
     return 0;
 }
 

@@ -68,8 +68,8 @@ int sqlite_absolute_path(const char *place, char **ret_path, struct err *err) {
 }
 
 static char *folder_of(const char *path) {
+    assert(path && path[0] == '/');
     const char *slash = strrchr(path, '/');
-    assert(slash);
     return slash == path ? mem_strdup("/") : mem_strndup(path, (size_t)(slash - path));
 }
 
@@ -189,10 +189,16 @@ static int connect_file(struct sqlite_store *store, struct err *err) {
      * checked cells. */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    return sql_exec(store,
-                    "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;"
-                    "PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL",
-                    err);
+    return 0;
+}
+
+/* The first statements: they read the file, so that one which cannot be read fails here. */
+static int first_look(struct sqlite_store *store, int *ret_version, struct err *err) {
+    int rc = sql_exec(store,
+                      "PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;"
+                      "PRAGMA temp_store = MEMORY; PRAGMA synchronous = FULL",
+                      err);
+    return rc < 0 ? rc : sqlite_read_version(store, ret_version, err);
 }
 
 static int read_journal_mode(struct sqlite_store *store, const char *pragma, struct err *err) {
@@ -239,10 +245,14 @@ static int choose_journal_mode(struct sqlite_store *store, struct err *err) {
 }
 
 static int set_up_for_writing(struct sqlite_store *store, struct err *err) {
+    /* SQLite has fallen back to reading by itself. */
     if (sqlite3_db_readonly(store->db, "main") == 1)
-        return sql_error(store, SQLITE_READONLY, err);
+        return err_set(err, -EROFS, "ledger-unavailable",
+                       "the ledger '%s' is read-only; make it and its folder writable or name "
+                       "another with --ledger",
+                       store->path);
     int version;
-    int rc = sqlite_read_version(store, &version, err);
+    int rc = first_look(store, &version, err);
     if (rc < 0)
         return rc;
     if (version == 0) { /* only before the first table; lets purge give space back */
@@ -268,7 +278,7 @@ static bool has_wal(const struct sqlite_store *store) {
  * is nothing to share. */
 static int set_up_for_reading(struct sqlite_store *store, struct err *err) {
     int version;
-    int rc = sqlite_read_version(store, &version, err);
+    int rc = first_look(store, &version, err);
     if (rc < 0 && strcmp(err->id, "ledger-unavailable") == 0 && rc != -EAGAIN &&
         !store->immutable && !has_wal(store)) {
         AUTO_FREE char *folder = folder_of(store->path);
@@ -278,7 +288,7 @@ static int set_up_for_reading(struct sqlite_store *store, struct err *err) {
         store->immutable = true;
         rc = connect_file(store, err);
         if (rc == 0)
-            rc = sqlite_read_version(store, &version, err);
+            rc = first_look(store, &version, err);
     }
     if (rc < 0)
         return rc;
