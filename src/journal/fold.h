@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Folds the records of one run into struct run: phases, quantities, outcome. Pure: no clock, no files. */
+/* Folds the records of one run into struct run: phases, quantities, outcome. Pure: no clock, no
+ * files. */
 #pragma once
 
 #include "base/err.h"
@@ -8,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One journal's bytes. Annotations (EVENT journals about this run) are folded after it, oldest first. */
+/* One journal's bytes. Annotations (EVENT journals about this run) are folded after it, oldest
+ * first. */
 struct fold_input {
     const void *bytes;
     size_t length;
@@ -21,4 +23,5 @@ struct fold_event {
 };
 
 /* with_series: decode CHUNKs as well (show, timeline); else series_count is 0. */
-int fold_run(const struct fold_input *input, bool with_series, struct run **ret_run, struct err *err);
+int fold_run(const struct fold_input *input, bool with_series, struct run **ret_run,
+             struct err *err);

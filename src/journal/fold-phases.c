@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which phase holds when. Marks before output patterns before --phase; of several processes the one
+ * that is furthest behind decides; what no rule explains is unattributed. Works in nanoseconds, so
+ * that the parts add up to the wall time. Rules: docs/measurement.md, "Phases".
+ */
+#include "journal/fold-parts.h"
+
+#include "base/mem.h"
+#include "base/msg.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum source { SOURCE_NONE = 0, SOURCE_OPTION, SOURCE_PATTERN, SOURCE_MARK };
+
+static const char *const source_names[] = {"none", "option", "pattern", "mark"};
+static const char *const source_methods[] = {
+    "no phase is known",
+    "the whole run, by --phase",
+    "a line of output, when it was read",
+    "mark",
+};
+
+enum event_kind { EVENT_BEGIN, EVENT_END, EVENT_GONE };
+
+struct event {
+    int64_t t_ns, pid; /* pid 0: marks without one are one sequence */
+    size_t order;
+    enum event_kind kind;
+    enum phase phase;
+    const char *name; /* NULL: an end of whatever holds */
+};
+
+/* A phase of one process, [from, to). */
+struct stretch {
+    int64_t from_ns, to_ns;
+    enum phase phase;
+    const char *name;
+    bool by_end;    /* ended by `end`, so a later `end` of the same phase may still move it */
+    bool was_ended; /* by a mark, not by the end of process or run */
+};
+
+struct timeline {
+    struct fold *fold;
+    enum source source;
+    struct event *events;
+    size_t event_count;
+    struct stretch *stretches;
+    size_t stretch_count;
+    int64_t sum_ns[PHASE_COUNT_];
+    bool begun[PHASE_COUNT_];
+    size_t unplaced; /* marks of phases without a time */
+};
+
+static void timeline_done(struct timeline *timeline) {
+    mem_free_ptr(&timeline->events);
+    mem_free_ptr(&timeline->stretches);
+}
+#define AUTO_TIMELINE __attribute__((cleanup(timeline_done)))
+
+/* ---- events of the source that wins ---- */
+
+static void add_event(struct timeline *timeline, struct event event) {
+    event.order = timeline->event_count;
+    timeline->events = mem_realloc(timeline->events, timeline->event_count + 1, sizeof event);
+    timeline->events[timeline->event_count++] = event;
+}
+
+static void add_phase_event(struct timeline *timeline, const json_t *record, enum event_kind kind) {
+    const char *name = json_get_text(record, "name", NULL);
+    struct event event = {.kind = kind, .pid = json_get_int(record, "pid", 0)};
+    if (name == NULL ? kind == EVENT_BEGIN : !phase_from_name(name, &event.phase)) {
+        return;
+    }
+    if (!fold_get_i64(record, "t_ns", &event.t_ns)) {
+        timeline->unplaced++;
+        return;
+    }
+    event.name = name;
+    add_event(timeline, event);
+}
+
+static void add_marks(struct timeline *timeline) {
+    const json_t *marks = timeline->fold->marks;
+    const json_t *children = timeline->fold->children;
+    for (size_t i = 0; i < json_array_size(marks); i++) {
+        const json_t *mark = json_array_get(marks, i);
+        const char *verb = json_get_text(mark, "verb", "");
+        if (strcmp(verb, "phase") == 0) {
+            add_phase_event(timeline, mark, EVENT_BEGIN);
+        } else if (strcmp(verb, "end") == 0) {
+            add_phase_event(timeline, mark, EVENT_END);
+        }
+    }
+    for (size_t i = 0; i < json_array_size(children) && timeline->event_count > 0; i++) {
+        const json_t *child = json_array_get(children, i);
+        struct event event = {.kind = EVENT_GONE, .pid = json_get_int(child, "pid", 0)};
+        if (event.pid > 0 && fold_get_i64(child, "t_ns", &event.t_ns)) {
+            add_event(timeline, event);
+        }
+    }
+}
+
+static void add_records(struct timeline *timeline, const char *source) {
+    const json_t *phases = timeline->fold->phases;
+    for (size_t i = 0; i < json_array_size(phases); i++) {
+        const json_t *record = json_array_get(phases, i);
+        bool is_end = strcmp(json_get_text(record, "event", ""), "end") == 0;
+        if (strcmp(json_get_text(record, "source", ""), source) == 0) {
+            add_phase_event(timeline, record, is_end ? EVENT_END : EVENT_BEGIN);
+        }
+    }
+}
+
+static bool has_begin(const struct timeline *timeline) {
+    for (size_t i = 0; i < timeline->event_count; i++) {
+        if (timeline->events[i].kind == EVENT_BEGIN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_source(struct timeline *timeline) {
+    add_marks(timeline);
+    if (has_begin(timeline)) {
+        timeline->source = SOURCE_MARK;
+        return;
+    }
+    timeline->event_count = 0;
+    add_records(timeline, "pattern");
+    if (has_begin(timeline)) {
+        timeline->source = SOURCE_PATTERN;
+        return;
+    }
+    timeline->event_count = 0;
+    enum phase phase;
+    const char *option = json_get_text(timeline->fold->run->start, "phase", NULL);
+    if (option != NULL && phase_from_name(option, &phase)) {
+        add_event(timeline, (struct event){.kind = EVENT_BEGIN, .phase = phase, .name = option});
+        timeline->source = SOURCE_OPTION;
+    }
+}
+
+/* ---- stretches of single processes ---- */
+
+static int by_process(const void *a, const void *b) {
+    const struct event *x = a, *y = b;
+    if (x->pid != y->pid) {
+        return x->pid < y->pid ? -1 : 1;
+    }
+    if (x->t_ns != y->t_ns) {
+        return x->t_ns < y->t_ns ? -1 : 1;
+    }
+    return x->order < y->order ? -1 : 1;
+}
+
+/* `end load` ends load and load/weights; `end load/weights` only the latter. */
+static bool ends(const struct event *event, const struct stretch *stretch) {
+    if (event->name == NULL || event->kind == EVENT_GONE) {
+        return true;
+    }
+    bool has_detail = strchr(event->name, '/') != NULL;
+    return event->phase == stretch->phase &&
+           (!has_detail || strcmp(event->name, stretch->name) == 0);
+}
+
+static void begin_stretch(struct timeline *timeline, const struct event *event) {
+    const struct stretch stretch = {
+        .from_ns = event->t_ns,
+        .to_ns = INT64_MAX,
+        .phase = event->phase,
+        .name = event->name,
+    };
+    timeline->stretches =
+        mem_realloc(timeline->stretches, timeline->stretch_count + 1, sizeof stretch);
+    timeline->stretches[timeline->stretch_count++] = stretch;
+    timeline->begun[event->phase] = true;
+}
+
+/* The events of one process in order of time. */
+static void add_process(struct timeline *timeline, const struct event *events, size_t count) {
+    bool holds = false;
+    size_t first = timeline->stretch_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct event *event = &events[i];
+        struct stretch *last = timeline->stretch_count > first
+                                   ? &timeline->stretches[timeline->stretch_count - 1]
+                                   : NULL;
+        if (event->kind == EVENT_BEGIN) {
+            if (holds) {
+                last->to_ns = event->t_ns;
+                last->was_ended = true;
+            }
+            begin_stretch(timeline, event);
+            holds = true;
+        } else if (holds && ends(event, last)) {
+            last->to_ns = event->t_ns;
+            last->by_end = last->was_ended = event->kind == EVENT_END;
+            holds = false;
+        } else if (!holds && last != NULL && last->by_end && event->kind == EVENT_END &&
+                   event->name != NULL && ends(event, last)) {
+            last->to_ns = event->t_ns; /* several processes, one sequence: the last end counts */
+        }
+    }
+}
+
+static void clip(struct stretch *stretch, int64_t horizon_ns) {
+    if (stretch->from_ns > horizon_ns) {
+        stretch->from_ns = horizon_ns;
+    }
+    if (stretch->to_ns > horizon_ns) {
+        stretch->to_ns = horizon_ns;
+    }
+}
+
+static void find_stretches(struct timeline *timeline) {
+    qsort(timeline->events, timeline->event_count, sizeof *timeline->events, by_process);
+    for (size_t i = 0; i < timeline->event_count;) {
+        size_t count = 1;
+        while (i + count < timeline->event_count &&
+               timeline->events[i + count].pid == timeline->events[i].pid) {
+            count++;
+        }
+        add_process(timeline, timeline->events + i, count);
+        i += count;
+    }
+    for (size_t i = 0; i < timeline->stretch_count; i++) {
+        clip(&timeline->stretches[i], timeline->fold->horizon_ns);
+    }
+}
+
+/* ---- one phase at each instant ---- */
+
+struct edge {
+    int64_t t_ns;
+    size_t stretch;
+    bool is_begin;
+};
+
+static int by_time(const void *a, const void *b) {
+    const struct edge *x = a, *y = b;
+    if (x->t_ns != y->t_ns) {
+        return x->t_ns < y->t_ns ? -1 : 1;
+    }
+    if (x->is_begin != y->is_begin) {
+        return x->is_begin ? 1 : -1; /* ends first: no empty stretches take part */
+    }
+    return x->stretch < y->stretch ? -1 : x->stretch > y->stretch;
+}
+
+/* Stretches that hold now: per phase a stack, of which those that are over are dropped when they
+ * come to the top. */
+struct holding {
+    size_t *stack[PHASE_COUNT_];
+    size_t depth[PHASE_COUNT_];
+    bool *over; /* by stretch */
+};
+
+static void holding_done(struct holding *holding) {
+    for (size_t phase = 0; phase < PHASE_COUNT_; phase++) {
+        mem_free_ptr(&holding->stack[phase]);
+    }
+    mem_free_ptr(&holding->over);
+}
+#define AUTO_HOLDING __attribute__((cleanup(holding_done)))
+
+/* The earliest phase in which any process still is, and of that the stretch that began last; NULL:
+ * none. */
+static const struct stretch *find_holder(const struct timeline *timeline, struct holding *holding) {
+    for (size_t phase = 0; phase < PHASE_UNATTRIBUTED; phase++) {
+        size_t *depth = &holding->depth[phase];
+        while (*depth > 0 && holding->over[holding->stack[phase][*depth - 1]]) {
+            (*depth)--;
+        }
+        if (*depth > 0) {
+            return &timeline->stretches[holding->stack[phase][*depth - 1]];
+        }
+    }
+    return NULL;
+}
+
+static void emit(struct timeline *timeline, int64_t from_ns, int64_t to_ns,
+                 const struct stretch *holder, int64_t *capacity) {
+    struct run *run = timeline->fold->run;
+    enum phase phase = holder != NULL ? holder->phase : PHASE_UNATTRIBUTED;
+    const char *name = holder != NULL ? holder->name : phase_name(PHASE_UNATTRIBUTED);
+    timeline->sum_ns[phase] += to_ns - from_ns;
+    struct run_phase *last = run->phase_count > 0 ? &run->phases[run->phase_count - 1] : NULL;
+    if (last != NULL && strcmp(last->name, name) == 0) {
+        last->end_s = fold_seconds(to_ns);
+        return;
+    }
+    assert((int64_t)run->phase_count < *capacity);
+    run->phases[run->phase_count++] = (struct run_phase){
+        .phase = phase,
+        .name = arena_strdup(run->arena, name),
+        .source = source_names[holder != NULL ? timeline->source : SOURCE_NONE],
+        .start_s = fold_seconds(from_ns),
+        .end_s = fold_seconds(to_ns),
+    };
+}
+
+static void apply(const struct timeline *timeline, struct holding *holding,
+                  const struct edge *edge) {
+    size_t phase = timeline->stretches[edge->stretch].phase;
+    if (edge->is_begin) {
+        size_t **stack = &holding->stack[phase];
+        *stack = mem_realloc(*stack, holding->depth[phase] + 1, sizeof **stack);
+        (*stack)[holding->depth[phase]++] = edge->stretch;
+    } else {
+        holding->over[edge->stretch] = true;
+    }
+}
+
+static void sweep(struct timeline *timeline) {
+    size_t count = timeline->stretch_count, edge_count = 0;
+    AUTO_FREE struct edge *edges = mem_alloc((2 * count + 1) * sizeof *edges);
+    AUTO_HOLDING struct holding holding = {.over = mem_alloc(count + 1)};
+    for (size_t i = 0; i < count; i++) {
+        const struct stretch *stretch = &timeline->stretches[i];
+        if (stretch->from_ns < stretch->to_ns) {
+            edges[edge_count++] = (struct edge){stretch->from_ns, i, true};
+            edges[edge_count++] = (struct edge){stretch->to_ns, i, false};
+        }
+    }
+    qsort(edges, edge_count, sizeof *edges, by_time);
+    int64_t capacity = (int64_t)edge_count + 1, at_ns = 0;
+    struct run *run = timeline->fold->run;
+    run->phases = arena_alloc(run->arena, (size_t)capacity * sizeof *run->phases);
+    for (size_t i = 0; i < edge_count; i++) {
+        if (edges[i].t_ns > at_ns) {
+            emit(timeline, at_ns, edges[i].t_ns, find_holder(timeline, &holding), &capacity);
+            at_ns = edges[i].t_ns;
+        }
+        apply(timeline, &holding, &edges[i]);
+    }
+    if (timeline->fold->horizon_ns > at_ns) {
+        emit(timeline, at_ns, timeline->fold->horizon_ns, NULL, &capacity);
+    }
+}
+
+/* ---- quantities ---- */
+
+/* Why a phase that nobody began is not a figure. */
+static struct quantity not_begun(const struct timeline *timeline) {
+    static const char *const why[] = {
+        N_("nothing tells the phases apart; use 'probelauf mark', an output pattern or --phase"),
+        N_("the whole run was declared to be another phase"),
+        N_("no line of output began this phase"),
+        N_("no mark began this phase"),
+    };
+    if (timeline->fold->run->running) {
+        return quantity_open(UNIT_SECOND, QUANTITY_RUNNING, NULL);
+    }
+    return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED, msg_get(why[timeline->source]));
+}
+
+static void set_quantities(struct timeline *timeline) {
+    struct fold *fold = timeline->fold;
+    struct run *run = fold->run;
+    enum phase last =
+        run->phase_count > 0 ? run->phases[run->phase_count - 1].phase : PHASE_UNATTRIBUTED;
+    for (enum phase phase = 0; phase < PHASE_COUNT_; phase++) {
+        bool is_rest = phase == PHASE_UNATTRIBUTED;
+        bool is_known = is_rest ? fold->has_wall : timeline->begun[phase];
+        if (!fold->has_wall && !run->running) {
+            run->phase[phase] = quantity_open(UNIT_SECOND, fold_absence(fold), NULL);
+            continue;
+        }
+        if (!is_known) {
+            run->phase[phase] = not_begun(timeline);
+            continue;
+        }
+        bool at_least = run->running || (fold->wall_is_at_least && phase == last);
+        run->phase[phase] = quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]),
+                                             at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
+                                             is_rest && timeline->source != SOURCE_NONE
+                                                 ? "wall time that no phase explains"
+                                                 : source_methods[timeline->source]);
+    }
+}
+
+/* Output as declared and seen by the monitor; else the end of `write` that a mark tells. */
+static void set_result_complete(const struct timeline *timeline) {
+    struct fold *fold = timeline->fold;
+    struct run *run = fold->run;
+    int64_t t_ns = -1;
+    if (fold_get_i64(run->end, "result_complete_t_ns", &t_ns)) {
+        run->result_complete = quantity_measured(
+            UNIT_SECOND, fold_seconds(t_ns), "start to the last change of the declared outputs");
+        return;
+    }
+    for (size_t i = 0; i < timeline->stretch_count && timeline->source == SOURCE_MARK; i++) {
+        const struct stretch *stretch = &timeline->stretches[i];
+        if (stretch->phase == PHASE_WRITE && stretch->was_ended && stretch->to_ns > t_ns) {
+            t_ns = stretch->to_ns;
+        }
+    }
+    if (t_ns >= 0) {
+        run->result_complete =
+            quantity_measured(UNIT_SECOND, fold_seconds(t_ns), "start to the end mark of write");
+        return;
+    }
+    run->result_complete =
+        quantity_open(UNIT_SECOND, run->running ? QUANTITY_RUNNING : QUANTITY_NOT_ENTERED,
+                      _("name the result with --output, or mark the phase 'write' and its end"));
+}
+
+void fold_phases(struct fold *fold) {
+    AUTO_TIMELINE struct timeline timeline = {.fold = fold};
+    find_source(&timeline);
+    find_stretches(&timeline);
+    sweep(&timeline);
+    set_quantities(&timeline);
+    set_result_complete(&timeline);
+    if (timeline.unplaced > 0) {
+        fold_add_gap(fold, "marks",
+                     arena_printf(fold->run->arena,
+                                  _("%zu marks of phases have no time: they were found after the "
+                                    "measuring process was lost"),
+                                  timeline.unplaced),
+                     fold->horizon_ns, fold->horizon_ns);
+    }
+}

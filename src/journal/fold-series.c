@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CHUNKs → curves. Ticks that were not read stay holes (NaN). Bounded: a file of a few bytes must
+ * not fill the memory. */
+#include "journal/fold-parts.h"
+
+#include "base/mem.h"
+#include "base/msg.h"
+#include "journal/chunk.h"
+
+#include <math.h>
+#include <string.h>
+
+#define POINTS_MAX (UINT64_C(1) << 26) /* of all series: a month of 20 series at 1 Hz */
+
+struct curve {
+    const char *name, *unit, *device;
+    bool is_counter;
+    double per_unit;
+    double *time_s, *value;
+    size_t count, capacity;
+};
+
+struct curves {
+    struct curve *items; /* in order of definition */
+    size_t count;
+    uint32_t *ids;
+    uint64_t points;
+    int64_t last_ns;
+    bool is_full;
+};
+
+static void curves_done(struct curves *curves) {
+    for (size_t i = 0; i < curves->count; i++) {
+        mem_free_ptr(&curves->items[i].time_s);
+        mem_free_ptr(&curves->items[i].value);
+    }
+    mem_free_ptr(&curves->items);
+    mem_free_ptr(&curves->ids);
+}
+#define AUTO_CURVES __attribute__((cleanup(curves_done)))
+
+static struct curve *find_curve(const struct curves *curves, uint32_t id) {
+    for (size_t i = 0; i < curves->count; i++) {
+        if (curves->ids[i] == id) {
+            return &curves->items[i];
+        }
+    }
+    return NULL;
+}
+
+static void define(struct curves *curves, struct fold *fold, const json_t *series) {
+    int64_t id, per_unit = 1;
+    const char *name = fold_text(fold, series, "name");
+    if (name == NULL || !fold_get_i64(series, "id", &id) || id > UINT32_MAX ||
+        curves->count == CHUNK_SERIES_MAX || find_curve(curves, (uint32_t)id) != NULL) {
+        return;
+    }
+    fold_get_i64(series, "per_unit", &per_unit);
+    const char *unit = fold_text(fold, series, "unit");
+    curves->items = mem_realloc(curves->items, curves->count + 1, sizeof *curves->items);
+    curves->ids = mem_realloc(curves->ids, curves->count + 1, sizeof *curves->ids);
+    curves->ids[curves->count] = (uint32_t)id;
+    curves->items[curves->count++] = (struct curve){
+        .name = name,
+        .unit = unit != NULL ? unit : UNIT_RATIO,
+        .device = fold_text(fold, series, "device"),
+        .is_counter = strcmp(json_get_text(series, "kind", ""), "counter") == 0,
+        .per_unit = per_unit > 0 ? (double)per_unit : 1,
+    };
+}
+
+static void add_points(struct curve *curve, const int64_t *time_ns, const int64_t *value,
+                       size_t count) {
+    if (curve->count + count > curve->capacity) {
+        curve->capacity = 2 * curve->capacity + count;
+        curve->time_s = mem_realloc(curve->time_s, curve->capacity, sizeof *curve->time_s);
+        curve->value = mem_realloc(curve->value, curve->capacity, sizeof *curve->value);
+    }
+    for (size_t i = 0; i < count; i++) {
+        curve->time_s[curve->count] = fold_seconds(time_ns[i]);
+        curve->value[curve->count++] =
+            value[i] == CHUNK_ABSENT ? (double)NAN : (double)value[i] / curve->per_unit;
+    }
+}
+
+static void add_chunk(struct curves *curves, const struct chunk *chunk) {
+    for (size_t s = 0; s < chunk->series_count; s++) {
+        struct curve *curve = find_curve(curves, chunk->series[s]);
+        if (curve == NULL) {
+            continue; /* no SERIES record: a number without a name is no fact */
+        }
+        curves->points += chunk->tick_count;
+        if (curves->points > POINTS_MAX) {
+            curves->is_full = true;
+            return;
+        }
+        add_points(curve, chunk->time_ns, chunk->value + s * chunk->tick_count, chunk->tick_count);
+    }
+}
+
+/* Calls back with every CHUNK that can be read. */
+typedef void (*chunk_fn)(const struct chunk *chunk, void *context);
+
+static void each_chunk(const struct journal_record *record, chunk_fn each, void *context) {
+    struct chunk chunk = {0};
+    struct err err = ERR_INIT;
+    if (record->kind != JOURNAL_CHUNK || record->version != JOURNAL_VERSION || record->flags != 0 ||
+        chunk_decode(record->payload, record->length, &chunk, &err) < 0) {
+        return;
+    }
+    each(&chunk, context);
+    chunk_done(&chunk);
+}
+
+static void chunk_to_curves(const struct chunk *chunk, void *context) {
+    add_chunk(context, chunk);
+}
+
+static const double *moved(struct arena *arena, const double *values, size_t count) {
+    double *copy = arena_alloc(arena, (count + 1) * sizeof *copy);
+    if (count > 0) {
+        memcpy(copy, values, count * sizeof *copy);
+    }
+    return copy;
+}
+
+void fold_series(struct fold *fold, const void *bytes, size_t length) {
+    AUTO_CURVES struct curves curves = {0};
+    struct journal_reader reader;
+    struct journal_record record;
+    struct err err = ERR_INIT;
+    if (journal_reader_init(&reader, bytes, length, &err) < 0) {
+        return;
+    }
+    while (!curves.is_full && journal_reader_next(&reader, &record)) {
+        if (record.kind == JOURNAL_SERIES) {
+            AUTO_JSON json_t *json = journal_record_json(&record);
+            define(&curves, fold, json);
+        }
+        each_chunk(&record, chunk_to_curves, &curves);
+    }
+    if (curves.is_full) {
+        fold_add_gap(fold, "samples", _("there are more samples than this program reads"), 0,
+                     fold->horizon_ns);
+    }
+    struct run *run = fold->run;
+    run->series = arena_alloc(run->arena, (curves.count + 1) * sizeof *run->series);
+    run->series_count = curves.count;
+    for (size_t i = 0; i < curves.count; i++) {
+        const struct curve *curve = &curves.items[i];
+        run->series[i] = (struct run_series){
+            .name = curve->name,
+            .unit = curve->unit,
+            .device = curve->device,
+            .is_counter = curve->is_counter,
+            .time_s = moved(run->arena, curve->time_s, curve->count),
+            .value = moved(run->arena, curve->value, curve->count),
+            .count = curve->count,
+        };
+    }
+}
+
+static void chunk_to_last(const struct chunk *chunk, void *context) {
+    int64_t *last_ns = context;
+    for (size_t i = 0; i < chunk->tick_count; i++) {
+        if (chunk->time_ns[i] > *last_ns && chunk->time_ns[i] <= FOLD_T_LIMIT_NS) {
+            *last_ns = chunk->time_ns[i];
+        }
+    }
+}
+
+int64_t fold_last_tick(const void *bytes, size_t length) {
+    int64_t last_ns = -1;
+    struct journal_reader reader;
+    struct journal_record record;
+    struct err err = ERR_INIT;
+    if (journal_reader_init(&reader, bytes, length, &err) < 0) {
+        return -1;
+    }
+    while (journal_reader_next(&reader, &record)) {
+        each_chunk(&record, chunk_to_last, &last_ns);
+    }
+    return last_ns;
+}
