@@ -21,35 +21,48 @@ static void add_word(struct strbuf *out, const char *word) {
 typedef const struct opt_spec *(*spec_fn)(const struct command *command, size_t index);
 static const spec_fn sources[] = {opt_own_spec, opt_common_spec};
 
-/* What the value of an option is completed with: a list of words, files (*ret_files), or nothing.
- */
-static char *value_words(const struct opt_spec *spec, bool *ret_files) {
+/* What the value of an option is completed with; "" where any text may stand. */
+static char *value_action(const struct opt_spec *spec) {
     AUTO_STRBUF struct strbuf words = STRBUF_INIT;
     const char *word;
     for (size_t i = 0; (word = opt_choice(spec, i)) != NULL; i++) {
         add_word(&words, word);
     }
-    *ret_files = spec->type == OPT_PATH || spec->type == OPT_PATH_LIST;
-    return strbuf_take(&words);
+    if (spec->type == OPT_PATH || spec->type == OPT_PATH_LIST) {
+        return mem_strdup("_probelauf_files \"$cur\"");
+    }
+    return words.length > 0 ? mem_printf("_probelauf_words \"%s\" \"$cur\"", strbuf_str(&words))
+                            : mem_strdup("");
 }
 
-/* "--name|-n) COMPREPLY=(…); return ;;" for each option that takes a value. */
-static void add_value_cases(struct strbuf *out, const struct command *command) {
-    for (size_t s = 0; s < ARRAY_LENGTH(sources); s++) {
-        const struct opt_spec *spec;
-        for (size_t i = 0; (spec = sources[s](command, i)) != NULL; i++) {
-            if (spec->type == OPT_FLAG) {
-                continue;
-            }
-            strbuf_printf(out, "        %s:--%s", command->name, spec->name);
-            if (spec->short_name != 0) {
-                strbuf_printf(out, "|%s:-%c", command->name, spec->short_name);
-            }
-            bool files = false;
-            AUTO_FREE char *words = value_words(spec, &files);
-            strbuf_printf(out, ") _probelauf_%s \"%s\" \"$cur\"; return ;;\n",
-                          files ? "files" : "words", words);
+static void add_pattern(struct strbuf *out, const char *prefix, const struct opt_spec *spec) {
+    strbuf_printf(out, "%s%s:--%s", out->length > 0 ? "|" : "", prefix, spec->name);
+    if (spec->short_name != 0) {
+        strbuf_printf(out, "|%s:-%c", prefix, spec->short_name);
+    }
+}
+
+/* "command:--name) what completes its value; return ;;" for each option with a value; those that
+ * take any text share one line. prefix: the command, or "*" for the common options. */
+static void add_value_cases(struct strbuf *out, const struct command *command, spec_fn spec_at,
+                            const char *prefix) {
+    AUTO_STRBUF struct strbuf free_text = STRBUF_INIT;
+    const struct opt_spec *spec;
+    for (size_t i = 0; (spec = spec_at(command, i)) != NULL; i++) {
+        if (spec->type == OPT_FLAG) {
+            continue;
         }
+        AUTO_FREE char *action = value_action(spec);
+        if (*action == '\0') {
+            add_pattern(&free_text, prefix, spec);
+            continue;
+        }
+        AUTO_STRBUF struct strbuf pattern = STRBUF_INIT;
+        add_pattern(&pattern, prefix, spec);
+        strbuf_printf(out, "    %s) %s; return ;;\n", strbuf_str(&pattern), action);
+    }
+    if (free_text.length > 0) {
+        strbuf_printf(out, "    %s) return ;;\n", strbuf_str(&free_text));
     }
 }
 
@@ -95,7 +108,7 @@ static char *operand_words(const char *operand) {
 static void add_operand_call(struct strbuf *out, const char *operand) {
     AUTO_FREE char *words = operand_words(operand);
     if (words == NULL) {
-        strbuf_add_str(out, "_probelauf_files \"\" \"$cur\"");
+        strbuf_add_str(out, "_probelauf_files \"$cur\"");
     } else {
         strbuf_printf(out, "_probelauf_words \"%s\" \"$cur\"", words);
     }
@@ -103,33 +116,33 @@ static void add_operand_call(struct strbuf *out, const char *operand) {
 
 static void add_operand_cases(struct strbuf *out, const struct command *command) {
     if (command->verbs == NULL) {
-        strbuf_printf(out, "        %s:*) ", command->name);
+        strbuf_printf(out, "    %s:*) ", command->name);
         add_operand_call(out, command->operand);
         strbuf_add_str(out, " ;;\n");
         return;
     }
     AUTO_STRBUF struct strbuf names = STRBUF_INIT;
     for (const struct command_verb *verb = command->verbs; verb->name != NULL; verb++) {
-        strbuf_printf(out, "        %s:%s) ", command->name, verb->name);
+        strbuf_printf(out, "    %s:%s) ", command->name, verb->name);
         add_operand_call(out, verb->operand);
         strbuf_add_str(out, " ;;\n");
         add_word(&names, verb->name);
     }
-    strbuf_printf(out, "        %s:*) _probelauf_words \"%s\" \"$cur\" ;;\n", command->name,
+    strbuf_printf(out, "    %s:*) _probelauf_words \"%s\" \"$cur\" ;;\n", command->name,
                   strbuf_str(&names));
 }
 
 static const char script_head[] =
     "# bash completion for probelauf; written by 'probelauf completion bash'. Do not edit.\n"
-    "# shellcheck shell=bash disable=SC2207\n"
+    "# shellcheck shell=bash\n"
     "\n"
     "_probelauf_words() {\n"
-    "    COMPREPLY=($(compgen -W \"$1\" -- \"$2\"))\n"
+    "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$2\")\n"
     "}\n"
     "\n"
     "_probelauf_files() {\n"
     "    compopt -o filenames 2>/dev/null\n"
-    "    COMPREPLY=($(compgen -f -- \"$2\"))\n"
+    "    mapfile -t COMPREPLY < <(compgen -f -- \"$1\")\n"
     "}\n"
     "\n"
     "# Behind `run` and its options stands somebody else's command: complete as that one.\n"
@@ -137,9 +150,9 @@ static const char script_head[] =
     "    if declare -F _command_offset >/dev/null; then\n"
     "        _command_offset \"$1\"\n"
     "    elif [ \"$COMP_CWORD\" -eq \"$1\" ]; then\n"
-    "        COMPREPLY=($(compgen -c -- \"$2\"))\n"
+    "        mapfile -t COMPREPLY < <(compgen -c -- \"$2\")\n"
     "    else\n"
-    "        COMPREPLY=($(compgen -f -- \"$2\"))\n"
+    "        mapfile -t COMPREPLY < <(compgen -f -- \"$2\")\n"
     "    fi\n"
     "}\n"
     "\n";
@@ -207,6 +220,9 @@ static const char script_function[] =
     "    fi\n"
     "    case $command:$prev in\n";
 
+/* Has every common option. */
+static const struct command everything = {.name = "", .traits = COMMAND_LEDGER | COMMAND_JSON};
+
 static int print_bash(int argc, char **argv) {
     (void)argc;
     (void)argv;
@@ -217,8 +233,9 @@ static int print_bash(int argc, char **argv) {
     add_takes_value(&out);
     strbuf_add_str(&out, script_function);
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        add_value_cases(&out, cli_commands[i]);
+        add_value_cases(&out, cli_commands[i], opt_own_spec, cli_commands[i]->name);
     }
+    add_value_cases(&out, &everything, opt_common_spec, "*");
     strbuf_add_str(&out, "    esac\n"
                          "    if [[ $cur == -* ]]; then\n"
                          "        case $command in\n");

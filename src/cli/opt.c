@@ -32,6 +32,16 @@ enum common_index {
     COMMON_COUNT_
 };
 
+/* Languages with texts: English is the source text; others need a catalogue. */
+static const char *language_at(size_t index) {
+    for (size_t i = 0, seen = 0; i < msg_catalog_count; i++) {
+        if ((i == 0 || msg_catalogs[i].count > 0) && seen++ == index) {
+            return msg_catalogs[i].language;
+        }
+    }
+    return NULL;
+}
+
 static const struct opt_spec common_specs[COMMON_COUNT_] = {
     [COMMON_LEDGER] = {.name = "ledger",
                        .type = OPT_TEXT,
@@ -52,6 +62,7 @@ static const struct opt_spec common_specs[COMMON_COUNT_] = {
                      .type = OPT_TEXT,
                      .target = &opt_common.lang,
                      .argument = N_("LANG"),
+                     .words = language_at,
                      .help = N_("Language of texts for people, for example en.")},
     [COMMON_COLOR] = {.name = "color",
                       .type = OPT_CHOICE,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What every bats file here loads: `load common`. Each test gets a home, XDG folders and a temporary folder of
+# shellcheck shell=bash disable=SC2154 # bats sets status, output and lines
 # its own, so that no test sees records or settings of another one or of the user.
 #   probelauf …     the program under test (the built binary in $PROBELAUF)
 #   fails CODE ID   the last `run` ended with CODE and one line "probelauf: error[ID]: …"

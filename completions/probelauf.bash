@@ -1,0 +1,112 @@
+# bash completion for probelauf; written by 'probelauf completion bash'. Do not edit.
+# shellcheck shell=bash
+
+_probelauf_words() {
+    mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+_probelauf_files() {
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
+# Behind `run` and its options stands somebody else's command: complete as that one.
+_probelauf_other_command() {
+    if declare -F _command_offset >/dev/null; then
+        _command_offset "$1"
+    elif [ "$COMP_CWORD" -eq "$1" ]; then
+        mapfile -t COMPREPLY < <(compgen -c -- "$2")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$2")
+    fi
+}
+
+_probelauf_commands='run mark log show compare explain config completion help'
+
+_probelauf_takes_value() {
+    case $1 in
+    --condition|-c|--step|--purpose|--phase|--pattern|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--lang|--color) return 0 ;;
+    esac
+    return 1
+}
+
+_probelauf() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local command=${COMP_WORDS[1]} verb=${COMP_WORDS[2]} at
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        _probelauf_words "$_probelauf_commands --version --help" "$cur"
+        return
+    fi
+    if [ "$command" = run ]; then
+        for ((at = 2; at < COMP_CWORD; at++)); do
+            case ${COMP_WORDS[at]} in
+            --)
+                _probelauf_other_command $((at + 1)) "$cur"
+                return
+                ;;
+            -*)
+                if _probelauf_takes_value "${COMP_WORDS[at]}"; then
+                    at=$((at + 1))
+                    if [ "${COMP_WORDS[at]}" = '=' ]; then at=$((at + 1)); fi
+                fi
+                ;;
+            *)
+                _probelauf_other_command "$at" "$cur"
+                return
+                ;;
+            esac
+        done
+    fi
+    # bash splits --name=value at '='
+    if [ "$cur" = '=' ]; then
+        cur=''
+    elif [ "$prev" = '=' ]; then
+        prev=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case $command:$prev in
+    run:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
+    run:--phase) _probelauf_words "setup transfer data load preprocess compute write evaluate fix teardown" "$cur"; return ;;
+    run:--input) _probelauf_files "$cur"; return ;;
+    run:--output) _probelauf_files "$cur"; return ;;
+    run:--tee) _probelauf_words "auto none" "$cur"; return ;;
+    run:--condition|run:-c|run:--step|run:--pattern|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
+    mark:--items|mark:--length|mark:--batch|mark:--shape|mark:--result|mark:--note) return ;;
+    log:--outcome) _probelauf_words "running ok failed start_failed gpu_oom host_oom shm_exhausted disk_full access_denied dependency gpu_fault budget interrupted killed preempted ended lost" "$cur"; return ;;
+    log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
+    log:--limit|log:--after|log:--since|log:--text) return ;;
+    *:--journal-dir) _probelauf_files "$cur"; return ;;
+    *:--lang) _probelauf_words "en" "$cur"; return ;;
+    *:--color) _probelauf_words "auto always never" "$cur"; return ;;
+    *:--ledger) return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        case $command in
+        run) _probelauf_words "--condition --step --purpose --phase --pattern --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
+        mark) _probelauf_words "--end --items --length --batch --shape --result --note --lang --quiet --help" "$cur" ;;
+        log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        config) _probelauf_words "--show-origin --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        completion) _probelauf_words "--lang --quiet --help" "$cur" ;;
+        help) _probelauf_words "--lang --quiet --help" "$cur" ;;
+        esac
+        return
+    fi
+    [ "$COMP_CWORD" -gt 2 ] || verb=''
+    case $command:$verb in
+        run:*) _probelauf_other_command "$COMP_CWORD" "$cur" ;;
+    mark:*) _probelauf_words "setup transfer data load preprocess compute write evaluate fix teardown" "$cur" ;;
+    log:*) _probelauf_words "" "$cur" ;;
+    show:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    compare:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    explain:*) _probelauf_files "$cur" ;;
+    config:*) _probelauf_words "" "$cur" ;;
+    completion:bash) _probelauf_words "" "$cur" ;;
+    completion:*) _probelauf_words "bash" "$cur" ;;
+    help:*) _probelauf_words "run mark log show compare explain config completion help" "$cur" ;;
+    esac
+}
+
+complete -F _probelauf probelauf
