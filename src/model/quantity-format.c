@@ -119,7 +119,7 @@ static bool is_unit(const char *unit, const char *known) {
 
 void quantity_format_value(double value, const char *unit, struct strbuf *out) {
     assert(isfinite(value));
-    if (unit == NULL)
+    if (unit == NULL || unit[0] == '\0')
         unit = UNIT_RATIO;
     bool scaled = true;
     double size = fabs(value);

@@ -112,8 +112,12 @@ bool quantity_is_valid(const struct quantity *q) {
 
 /* ---- sums ---- */
 
+static bool has_text(const char *text) {
+    return text != NULL && text[0] != '\0';
+}
+
 static const char *unit_of(const struct quantity *q) {
-    return q->unit != NULL ? q->unit : UNIT_RATIO;
+    return has_text(q->unit) ? q->unit : UNIT_RATIO;
 }
 
 static bool is_among(const char *const *texts, size_t count, const char *text) {
@@ -172,7 +176,7 @@ static struct part_summary summarize(const char *unit, const struct quantity_par
 
 struct quantity quantity_sum(struct arena *arena, const char *unit,
                              const struct quantity_part *parts, size_t count) {
-    struct part_summary summary = summarize(unit != NULL ? unit : UNIT_RATIO, parts, count);
+    struct part_summary summary = summarize(has_text(unit) ? unit : UNIT_RATIO, parts, count);
     struct quantity sum = {.unit = unit};
     if (count > 0) {
         struct quantity_part *own = arena_alloc(arena, count * sizeof *own);
@@ -246,7 +250,7 @@ static void put_estimate(json_t *object, const struct quantity *q) {
         json_put(object, "p50", number_to_json(q->value, unit_of(q)));
         json_put(object, "p95", number_to_json(q->p95, unit_of(q)));
     }
-    if (q->basis != NULL)
+    if (has_text(q->basis))
         json_put_text(object, "basis", q->basis);
 }
 
@@ -262,7 +266,7 @@ json_t *quantity_to_json(const struct quantity *q) {
     if (q->bound != QUANTITY_EXACT)
         json_put_text(object, "bound", quantity_bound_name(q->bound));
     put_estimate(object, q);
-    if (q->method != NULL)
+    if (has_text(q->method))
         json_put_text(object, "method", q->method);
     if (known && q->n > 0)
         json_put_int(object, "n", q->n <= INT64_MAX ? (int64_t)q->n : INT64_MAX);

@@ -70,7 +70,7 @@ struct quantity {
     enum quantity_reason
         reason;   /* set exactly when state is open (NOT_SAMPLED is what zeroed memory reads as) */
     double value; /* meaningful unless open; for an estimate the p50 */
-    const char *unit; /* NULL reads as "1" */
+    const char *unit; /* NULL and "" read as "1" */
     const char
         *method; /* how it was obtained: "wait4 ru_maxrss", "sampled 1 Hz"; NULL: none given */
     const char *detail;         /* one more sentence for people, translated; may be NULL */
