@@ -15,8 +15,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LAYOUT     1u
-#define VARINT_MAX 10u
+#define LAYOUT_ALONE 1u
+#define LAYOUT_NEXT  2u /* goes on from the chunk before: no ids, values minus its last ones */
+#define VARINT_MAX   10u
 
 enum column_mode {
     COLUMN_CONSTANT = 0,
@@ -144,13 +145,16 @@ static bool divides_all(const int64_t *present, size_t count, int64_t divisor) {
 /* The code of the largest divisor that fits. Constants are only divided where nothing remains. */
 static unsigned choose_divisor(const int64_t *present, size_t count) {
     unsigned best = 0;
-    bool constant = true;
+    bool constant = true, zero = count == 0 || present[0] == 0;
     for (size_t i = 1; i < count && constant; i++) {
         constant = present[i] == present[0];
     }
-    for (unsigned code = 1; code < ARRAY_LENGTH(divisors) && count > 0; code++) {
+    if (constant && zero) {
+        return 0;
+    }
+    for (unsigned code = 1; code < ARRAY_LENGTH(divisors); code++) {
         bool clean = present[0] % divisors[code] == 0;
-        if (divisors[code] > divisors[best] && (clean || !constant) && present[0] != 0 &&
+        if (divisors[code] > divisors[best] && (clean || !constant) &&
             divides_all(present, count, divisors[code])) {
             best = code;
         }
@@ -158,11 +162,12 @@ static unsigned choose_divisor(const int64_t *present, size_t count) {
     return best;
 }
 
-static void add_column(struct strbuf *out, const int64_t *values, size_t count, int64_t *scratch) {
+static void add_column(struct strbuf *out, const int64_t *values, size_t count, int64_t base,
+                       int64_t *scratch) {
     size_t present = 0;
     for (size_t i = 0; i < count; i++) {
         if (values[i] != CHUNK_ABSENT) {
-            scratch[present++] = values[i];
+            scratch[present++] = wrap_sub(values[i], base);
         }
     }
     unsigned code = choose_divisor(scratch, present);
@@ -211,23 +216,70 @@ static int64_t floor_ms(int64_t ns) {
     return ns % NS_PER_MS < 0 ? ms - 1 : ms;
 }
 
-void chunk_encode(const struct chunk *chunk, struct strbuf *out) {
+static bool continues(const struct chunk_coder *coder, const struct chunk *chunk) {
+    return coder->index > 0 && coder->series_count == chunk->series_count &&
+           (chunk->series_count == 0 ||
+            memcmp(coder->series, chunk->series, chunk->series_count * sizeof *chunk->series) == 0);
+}
+
+/* What the next chunk may go on from. Times in the chunk are whole milliseconds here. */
+static void coder_keep(struct chunk_coder *coder, const struct chunk *chunk) {
+    size_t count = chunk->series_count, ticks = chunk->tick_count;
+    if (!continues(coder, chunk)) {
+        chunk_coder_done(coder);
+        coder->series = mem_alloc((count + 1) * sizeof *coder->series);
+        coder->last = mem_alloc((count + 1) * sizeof *coder->last);
+        coder->series_count = count;
+        for (size_t s = 0; s < count; s++) {
+            coder->series[s] = chunk->series[s];
+        }
+    }
+    for (size_t s = 0; s < count; s++) {
+        for (size_t i = ticks; i-- > 0;) {
+            if (chunk->value[s * ticks + i] != CHUNK_ABSENT) {
+                coder->last[s] = chunk->value[s * ticks + i];
+                break;
+            }
+        }
+    }
+    coder->last_ms = ticks > 0 ? floor_ms(chunk->time_ns[ticks - 1]) : coder->last_ms;
+    coder->index++;
+}
+
+void chunk_encode_next(struct chunk_coder *coder, const struct chunk *chunk, struct strbuf *out) {
     size_t ticks = chunk->tick_count;
     assert(chunk->series_count <= CHUNK_SERIES_MAX && ticks <= CHUNK_TICKS_MAX);
     assert(chunk->series_count * ticks <= CHUNK_VALUES_MAX);
     AUTO_FREE int64_t *scratch = mem_alloc((2 * ticks + 1) * sizeof *scratch);
     int64_t *milliseconds = scratch + ticks;
-    add_varint(out, LAYOUT);
-    add_varint(out, chunk->series_count);
+    if (coder != NULL && !continues(coder, chunk)) {
+        chunk_coder_done(coder);
+    }
+    bool is_next = coder != NULL && coder->index > 0;
+    add_varint(out, is_next ? LAYOUT_NEXT : LAYOUT_ALONE);
+    if (is_next) {
+        add_varint(out, coder->index);
+    } else {
+        add_varint(out, chunk->series_count);
+    }
     add_varint(out, ticks);
-    add_ids(out, chunk->series, chunk->series_count);
+    if (!is_next) {
+        add_ids(out, chunk->series, chunk->series_count);
+    }
     for (size_t i = 0; i < ticks; i++) {
         milliseconds[i] = floor_ms(chunk->time_ns[i]);
     }
-    add_column(out, milliseconds, ticks, scratch);
+    add_column(out, milliseconds, ticks, is_next ? coder->last_ms : 0, scratch);
     for (size_t s = 0; s < chunk->series_count; s++) {
-        add_column(out, chunk->value + s * ticks, ticks, scratch);
+        add_column(out, chunk->value + s * ticks, ticks, is_next ? coder->last[s] : 0, scratch);
     }
+    if (coder != NULL) {
+        coder_keep(coder, chunk);
+    }
+}
+
+void chunk_encode(const struct chunk *chunk, struct strbuf *out) {
+    chunk_encode_next(NULL, chunk, out);
 }
 
 /* ---- decoding ---- */
@@ -343,7 +395,7 @@ static bool next_scaled(struct input *in, struct column_state *state, int64_t *r
     return true;
 }
 
-static bool get_column(struct input *in, int64_t *values, size_t count) {
+static bool get_column(struct input *in, int64_t *values, size_t count, int64_t base) {
     uint8_t tag;
     if (!get_byte(in, &tag)) {
         return false;
@@ -365,16 +417,19 @@ static bool get_column(struct input *in, int64_t *values, size_t count) {
             continue;
         }
         if (!next_scaled(in, &state, &value) || __builtin_mul_overflow(value, divisor, &value) ||
-            __builtin_add_overflow(value, remainder, &value) || value == CHUNK_ABSENT) {
+            __builtin_add_overflow(value, remainder, &value)) {
             return false;
         }
-        values[i] = value;
+        values[i] = wrap_add(value, base);
+        if (values[i] == CHUNK_ABSENT) {
+            return false;
+        }
     }
     return true;
 }
 
-static bool get_times(struct input *in, int64_t *times, size_t count) {
-    if (!get_column(in, times, count)) {
+static bool get_times(struct input *in, int64_t *times, size_t count, int64_t base_ms) {
+    if (!get_column(in, times, count, base_ms)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -385,45 +440,83 @@ static bool get_times(struct input *in, int64_t *times, size_t count) {
     return true;
 }
 
-static bool get_chunk(struct input *in, struct chunk *chunk) {
-    uint64_t layout, series, ticks;
-    if (!get_varint(in, &layout) || layout != LAYOUT || !get_varint(in, &series) ||
-        !get_varint(in, &ticks) || series > CHUNK_SERIES_MAX || ticks > CHUNK_TICKS_MAX ||
-        series * ticks > CHUNK_VALUES_MAX) {
+static bool get_counts(struct input *in, const struct chunk_coder *coder, uint64_t *ret_layout,
+                       uint64_t *ret_series, uint64_t *ret_ticks) {
+    uint64_t index;
+    if (!get_varint(in, ret_layout)) {
+        return false;
+    }
+    if (*ret_layout == LAYOUT_NEXT) {
+        if (!get_varint(in, &index) || coder->index == 0 || index != coder->index) {
+            return false; /* a chunk between is missing, or the one that this goes on from */
+        }
+        *ret_series = coder->series_count;
+    } else if (*ret_layout != LAYOUT_ALONE || !get_varint(in, ret_series)) {
         return false;
     }
     /* One byte a column at least: what the counts promise cannot be much larger than what is there.
      */
-    if ((size_t)(in->end - in->at) < series + 1) {
+    return get_varint(in, ret_ticks) && *ret_series <= CHUNK_SERIES_MAX &&
+           *ret_ticks <= CHUNK_TICKS_MAX && *ret_series * *ret_ticks <= CHUNK_VALUES_MAX &&
+           (size_t)(in->end - in->at) >= *ret_series + 1;
+}
+
+static bool get_chunk(struct input *in, const struct chunk_coder *coder, struct chunk *chunk) {
+    uint64_t layout, series, ticks;
+    if (!get_counts(in, coder, &layout, &series, &ticks)) {
         return false;
     }
+    bool is_next = layout == LAYOUT_NEXT;
     chunk->series_count = (size_t)series;
     chunk->tick_count = (size_t)ticks;
     chunk->series = mem_alloc((series + 1) * sizeof *chunk->series);
     chunk->time_ns = mem_alloc((ticks + 1) * sizeof *chunk->time_ns);
     chunk->value = mem_alloc((series * ticks + 1) * sizeof *chunk->value);
-    if (!get_ids(in, chunk->series, chunk->series_count) ||
-        !get_times(in, chunk->time_ns, chunk->tick_count)) {
+    for (size_t s = 0; s < series && is_next; s++) {
+        chunk->series[s] = coder->series[s];
+    }
+    if ((!is_next && !get_ids(in, chunk->series, chunk->series_count)) ||
+        !get_times(in, chunk->time_ns, chunk->tick_count, is_next ? coder->last_ms : 0)) {
         return false;
     }
     for (size_t s = 0; s < chunk->series_count; s++) {
-        if (!get_column(in, chunk->value + s * chunk->tick_count, chunk->tick_count)) {
+        if (!get_column(in, chunk->value + s * chunk->tick_count, chunk->tick_count,
+                        is_next ? coder->last[s] : 0)) {
             return false;
         }
     }
     return in->at == in->end;
 }
 
-int chunk_decode(const void *bytes, size_t length, struct chunk *ret_chunk, struct err *err) {
+int chunk_decode_next(struct chunk_coder *coder, const void *bytes, size_t length,
+                      struct chunk *ret_chunk, struct err *err) {
     struct input in = {.at = bytes, .end = (const uint8_t *)bytes + length};
     struct chunk chunk = {0};
-    if (!get_chunk(&in, &chunk)) {
+    if (!get_chunk(&in, coder, &chunk)) {
         chunk_done(&chunk);
+        chunk_coder_done(coder);
         return err_set(err, -EBADMSG, "journal-chunk", "the samples are not readable near byte %zu",
                        (size_t)(in.at - (const uint8_t *)bytes));
     }
+    if (length > 0 && *(const uint8_t *)bytes == LAYOUT_ALONE) {
+        chunk_coder_done(coder);
+    }
+    coder_keep(coder, &chunk);
     *ret_chunk = chunk;
     return 0;
+}
+
+int chunk_decode(const void *bytes, size_t length, struct chunk *ret_chunk, struct err *err) {
+    struct chunk_coder coder = {0};
+    int rc = chunk_decode_next(&coder, bytes, length, ret_chunk, err);
+    chunk_coder_done(&coder);
+    return rc;
+}
+
+void chunk_coder_done(struct chunk_coder *coder) {
+    mem_free_ptr(&coder->series);
+    mem_free_ptr(&coder->last);
+    *coder = (struct chunk_coder){0};
 }
 
 void chunk_done(struct chunk *chunk) {

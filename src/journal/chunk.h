@@ -29,11 +29,33 @@ struct chunk {
         value; /* [series * tick_count + tick], integers in the unit that the SERIES record names */
 };
 
-/* Adds the payload to out. The three limits above are the caller's to keep (asserted). */
-void chunk_encode(const struct chunk *chunk, struct strbuf *out);
+/*
+ * What the CHUNK before left behind: a chunk of the same series goes on from its last values, which
+ * saves their first ones. Zero-initialised; one per writer and one per reader of a file, which
+ * hands it every CHUNK in order. After a record that could not be written the writer calls
+ * chunk_coder_done: the next chunk then stands alone, as the first one of each writer does. A
+ * reader notices a missing chunk (they are counted) and answers -EBADMSG until one stands alone.
+ */
+struct chunk_coder {
+    uint32_t *series;
+    int64_t *last; /* by series; 0 while it had no value */
+    size_t series_count;
+    int64_t last_ms;
+    uint64_t index; /* chunks since one that stands alone, it included; 0: none yet */
+};
+void chunk_coder_done(
+    struct chunk_coder *coder); /* forgets; accepts an empty one; leaves an empty one */
+
+/* Adds the payload to out. coder NULL: the chunk stands alone. The limits above are the caller's to
+ * keep (asserted). */
+void chunk_encode_next(struct chunk_coder *coder, const struct chunk *chunk, struct strbuf *out);
+void chunk_encode(const struct chunk *chunk, struct strbuf *out); /* alone */
 
 /* Owned arrays (chunk_done). -EBADMSG for anything that is not the layout, whole and with nothing
- * behind it; ret_chunk is then untouched. Never takes more memory than CHUNK_VALUES_MAX values
- * need. */
-int chunk_decode(const void *bytes, size_t length, struct chunk *ret_chunk, struct err *err);
+ * behind it; ret_chunk is then untouched and coder empty. Never takes more memory than
+ * CHUNK_VALUES_MAX values need. */
+int chunk_decode_next(struct chunk_coder *coder, const void *bytes, size_t length,
+                      struct chunk *ret_chunk, struct err *err);
+int chunk_decode(const void *bytes, size_t length, struct chunk *ret_chunk,
+                 struct err *err);    /* one that stands alone */
 void chunk_done(struct chunk *chunk); /* accepts an empty one; leaves an empty one */

@@ -21,6 +21,7 @@ struct curve {
 };
 
 struct curves {
+    struct chunk_coder coder;
     struct curve *items; /* in order of definition */
     size_t count;
     uint32_t *ids;
@@ -36,6 +37,7 @@ static void curves_done(struct curves *curves) {
     }
     mem_free_ptr(&curves->items);
     mem_free_ptr(&curves->ids);
+    chunk_coder_done(&curves->coder);
 }
 #define AUTO_CURVES __attribute__((cleanup(curves_done)))
 
@@ -98,14 +100,15 @@ static void add_chunk(struct curves *curves, const struct chunk *chunk) {
     }
 }
 
-/* Calls back with every CHUNK that can be read. */
+/* Calls back if the record is a CHUNK that can be read. */
 typedef void (*chunk_fn)(const struct chunk *chunk, void *context);
 
-static void each_chunk(const struct journal_record *record, chunk_fn each, void *context) {
+static void each_chunk(struct chunk_coder *coder, const struct journal_record *record,
+                       chunk_fn each, void *context) {
     struct chunk chunk = {0};
     struct err err = ERR_INIT;
     if (record->kind != JOURNAL_CHUNK || record->version != JOURNAL_VERSION || record->flags != 0 ||
-        chunk_decode(record->payload, record->length, &chunk, &err) < 0) {
+        chunk_decode_next(coder, record->payload, record->length, &chunk, &err) < 0) {
         return;
     }
     each(&chunk, context);
@@ -137,7 +140,7 @@ void fold_series(struct fold *fold, const void *bytes, size_t length) {
             AUTO_JSON json_t *json = journal_record_json(&record);
             define(&curves, fold, json);
         }
-        each_chunk(&record, chunk_to_curves, &curves);
+        each_chunk(&curves.coder, &record, chunk_to_curves, &curves);
     }
     if (curves.is_full) {
         fold_add_gap(fold, "samples", _("there are more samples than this program reads"), 0,
@@ -171,6 +174,7 @@ static void chunk_to_last(const struct chunk *chunk, void *context) {
 
 int64_t fold_last_tick(const void *bytes, size_t length) {
     int64_t last_ns = -1;
+    struct chunk_coder coder = {0};
     struct journal_reader reader;
     struct journal_record record;
     struct err err = ERR_INIT;
@@ -178,7 +182,8 @@ int64_t fold_last_tick(const void *bytes, size_t length) {
         return -1;
     }
     while (journal_reader_next(&reader, &record)) {
-        each_chunk(&record, chunk_to_last, &last_ns);
+        each_chunk(&coder, &record, chunk_to_last, &last_ns);
     }
+    chunk_coder_done(&coder);
     return last_ns;
 }

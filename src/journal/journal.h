@@ -44,9 +44,10 @@ const char *journal_kind_name(uint32_t kind); /* "START", …; "UNKNOWN" */
 #define JOURNAL_PAYLOAD_MAX (16u << 20) /* larger lengths are damage */
 #define JOURNAL_RESERVE \
     (64u << 10) /* preallocated beyond the end, so that the last records always fit */
-#define JOURNAL_SUFFIX       ".journal"
-#define JOURNAL_MARKS_SUFFIX ".marks" /* $PROBELAUF_MARKS, beside the journal: <run>-<part>.marks \
-                                       */
+#define JOURNAL_SUFFIX ".journal"
+#define JOURNAL_MARKS_SUFFIX                                             \
+    ".marks" /* $PROBELAUF_MARKS, beside the journal: <run>-<part>.marks \
+              */
 #define JOURNAL_NEW_SUFFIX \
     ".new" /* behind .journal: a file that has no HEADER yet; of no use to readers */
 #define JOURNAL_BAD_SUFFIX \

@@ -76,11 +76,11 @@ static void add_json(struct strbuf *out, const json_t *json) {
 }
 
 static void add_chunk(struct strbuf *out, const struct journal_record *record,
-                      const struct names *names) {
+                      struct chunk_coder *coder, const struct names *names) {
     struct chunk chunk = {0};
     struct err err = ERR_INIT;
     if (record->version != JOURNAL_VERSION || record->flags != 0 ||
-        chunk_decode(record->payload, record->length, &chunk, &err) < 0) {
+        chunk_decode_next(coder, record->payload, record->length, &chunk, &err) < 0) {
         strbuf_printf(out, "(%s)\n", err.code < 0 ? err.text : _("of a newer version"));
         return;
     }
@@ -111,6 +111,7 @@ int journal_to_text(const void *bytes, size_t length, struct strbuf *out, struct
         return rc;
     }
     struct names names = {0};
+    struct chunk_coder coder = {0};
     struct journal_record record;
     /* A hostile file can hold chunks of a few bytes that become thousands of rows. */
     size_t budget = out->length + TEXT_BUDGET + length * 64;
@@ -118,8 +119,7 @@ int journal_to_text(const void *bytes, size_t length, struct strbuf *out, struct
         if (out->length > budget) {
             strbuf_printf(out, "# %s\n",
                           _("the text is larger than such a file can need; the rest is not shown"));
-            names_done(&names);
-            return 0;
+            break;
         }
         strbuf_printf(out, "%" PRIu64 " %s", record.offset, journal_kind_name(record.kind));
         if (record.version != JOURNAL_VERSION || record.flags != 0) {
@@ -127,7 +127,7 @@ int journal_to_text(const void *bytes, size_t length, struct strbuf *out, struct
         }
         strbuf_add_char(out, ' ');
         if (record.kind == JOURNAL_CHUNK) {
-            add_chunk(out, &record, &names);
+            add_chunk(out, &record, &coder, &names);
             continue;
         }
         char why[160];
@@ -143,6 +143,7 @@ int journal_to_text(const void *bytes, size_t length, struct strbuf *out, struct
         }
     }
     names_done(&names);
+    chunk_coder_done(&coder);
     if (reader.damage[0] != '\0') {
         strbuf_printf(out, "# %s\n", reader.damage);
     }

@@ -229,7 +229,16 @@ static int open_new(const char *path) {
     if (fd < 0 && errno == EEXIST && unlink(path) == 0) {
         fd = open(path, flags, 0600);
     }
-    return fd < 0 ? -errno : fd;
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fchmod(fd, 0600) < 0) { /* whatever the umask took away */
+        int rc = -errno;
+        close(fd);
+        unlink(path);
+        return rc;
+    }
+    return fd;
 }
 
 int journal_create(const char *dir, const char *name, const json_t *header,
