@@ -1,1 +1,169 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the run may use (`limits`) beside what the machine has (`totals`), each a quantity: on a rented slice the totals
+ * alone mislead. Reads what the calling process is bound by, which is what the command inherits.
+ */
+#include "probe/probe.h"
+
+#include "base/mem.h"
+#include "base/msg.h"
+#include "base/str.h"
+#include "probe/cgroup.h"
+#include "probe/file-systems.h"
+#include "probe/host-text.h"
+#include "probe/lines.h"
+#include "probe/meminfo.h"
+#include "probe/reason.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- ulimits ---- */
+
+static const struct ulimit {
+    const char *key, *name, *unit;
+} ulimits[] = {
+    {"address_space", "Max address space", UNIT_BYTE},
+    {"data", "Max data size", UNIT_BYTE},
+    {"stack", "Max stack size", UNIT_BYTE},
+    {"locked_memory", "Max locked memory", UNIT_BYTE},
+    {"file_size", "Max file size", UNIT_BYTE},
+    {"core_file", "Max core file size", UNIT_BYTE},
+    {"open_files", "Max open files", UNIT_COUNT},
+    {"processes", "Max processes", UNIT_COUNT},
+    {"cpu_time", "Max cpu time", UNIT_CORE_SECOND},
+};
+
+/* "Max open files            1024                 1048576              files": the soft limit is the one that binds. */
+static bool ulimit_line(const char *line, const struct ulimit *limit, struct quantity *ret) {
+    size_t length = strlen(limit->name);
+    if (strncmp(line, limit->name, length) != 0 || line[length] != ' ') {
+        return false;
+    }
+    const char *at = line + length + strspn(line + length, " ");
+    uint64_t value;
+    if (str_starts_with(at, "unlimited ")) {
+        *ret = quantity_open(limit->unit, QUANTITY_NOT_APPLICABLE, N_("unlimited"));
+        return true;
+    }
+    if (!field_u64(&at, &value) || *at != ' ') {
+        return false;
+    }
+    *ret = quantity_measured(limit->unit, (double)value, "/proc/self/limits, soft limit");
+    return true;
+}
+
+static void put_ulimits(const struct root *root, json_t *limits) {
+    struct quantity found[ARRAY_LENGTH(ulimits)];
+    struct lines lines AUTO_LINES;
+    int rc = lines_open(root, "/proc/self/limits", 65536, &lines);
+    for (size_t i = 0; i < ARRAY_LENGTH(ulimits); i++) {
+        found[i] = quantity_open(
+            ulimits[i].unit, rc == -EACCES ? QUANTITY_NOT_PERMITTED : QUANTITY_NOT_VISIBLE, NULL);
+    }
+    char *line;
+    while (rc == 0 && lines_next(&lines, &line) == 1) {
+        for (size_t i = 0; i < ARRAY_LENGTH(ulimits); i++) {
+            (void)ulimit_line(line, &ulimits[i], &found[i]);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(ulimits); i++) {
+        quantity_put(limits, ulimits[i].key, found[i]);
+    }
+}
+
+/* ---- processors ---- */
+
+/* The allowed list may name processors that are not there (the kernel's possible ones): only online ones count. */
+static struct quantity allowed_cpus(const struct root *root, const struct cpu_list *online) {
+    struct lines lines AUTO_LINES;
+    int rc = lines_open(root, "/proc/self/status", (size_t)1 << 20, &lines);
+    char *line;
+    struct cpu_list allowed;
+    while (rc == 0 && lines_next(&lines, &line) == 1) {
+        if (!str_starts_with(line, "Cpus_allowed_list:")) {
+            continue;
+        }
+        if (!cpu_list_parse(line + strlen("Cpus_allowed_list:"), &allowed)) {
+            return quantity_open(UNIT_CORE, QUANTITY_FAILED, NULL);
+        }
+        if (online == NULL) {
+            return quantity_bounded(UNIT_CORE, (double)cpu_list_count(&allowed), QUANTITY_AT_MOST,
+                                    "/proc/self/status Cpus_allowed_list");
+        }
+        cpu_list_intersect(&allowed, online);
+        return quantity_measured(UNIT_CORE, (double)cpu_list_count(&allowed),
+                                 "/proc/self/status Cpus_allowed_list, online ones");
+    }
+    return quantity_open(UNIT_CORE, QUANTITY_NOT_VISIBLE, NULL);
+}
+
+/* ---- totals ---- */
+
+static struct quantity number_of(const struct root *root, const char *path, const char *unit) {
+    uint64_t value;
+    int rc = file_value(root, path, &value);
+    if (rc == 0 && value != UINT64_MAX) {
+        return quantity_measured(unit, (double)value, path);
+    }
+    return quantity_open(unit,
+                         rc == -EACCES   ? QUANTITY_NOT_PERMITTED
+                         : rc == -ENOENT ? QUANTITY_NOT_VISIBLE
+                                         : QUANTITY_FAILED,
+                         NULL);
+}
+
+static struct quantity memory_figure(bool has, uint64_t bytes, const char *method) {
+    return has ? quantity_measured(UNIT_BYTE, (double)bytes, method)
+               : quantity_open(UNIT_BYTE, QUANTITY_NOT_VISIBLE, NULL);
+}
+
+static void put_totals(const struct root *root, const struct cpu_list *online, const char *method,
+                       json_t *totals) {
+    struct meminfo info;
+    (void)meminfo_read(root, &info);
+    quantity_put(totals, "memory",
+                 memory_figure(info.has_total, info.total_bytes, "/proc/meminfo MemTotal"));
+    quantity_put(totals, "memory_available",
+                 memory_figure(info.has_available, info.available_bytes,
+                               "/proc/meminfo MemAvailable, once"));
+    quantity_put(totals, "swap",
+                 memory_figure(info.has_swap_total, info.swap_total_bytes,
+                               "/proc/meminfo SwapTotal"));
+    quantity_put(totals, "cpu",
+                 online != NULL
+                     ? quantity_measured(UNIT_CORE, (double)cpu_list_count(online), method)
+                     : quantity_open(UNIT_CORE, QUANTITY_NOT_VISIBLE, NULL));
+    quantity_put(totals, "pids", number_of(root, "/proc/sys/kernel/pid_max", UNIT_COUNT));
+    quantity_put(totals, "processes", number_of(root, "/proc/sys/kernel/threads-max", UNIT_COUNT));
+    quantity_put(totals, "open_files", number_of(root, "/proc/sys/fs/file-max", UNIT_COUNT));
+}
+
+static int collect(const struct probe_context *context, json_t *environment, json_t *reasons,
+                   struct err *err) {
+    (void)err;
+    (void)reasons; /* each figure carries its own */
+    const struct root *root = context->root;
+    json_t *limits = json_object(), *totals = json_object();
+    json_put(environment, "limits", limits);
+    json_put(environment, "totals", totals);
+    struct cgroup_limits groups;
+    cgroup_limits(root, 0, &groups);
+    quantity_put(limits, "memory", groups.memory_limit);
+    quantity_put(limits, "swap", groups.swap_limit);
+    quantity_put(limits, "memory_and_swap", groups.memory_and_swap_limit);
+    quantity_put(limits, "cpu", groups.cpu_limit);
+    quantity_put(limits, "pids", groups.pids_limit);
+    struct cpu_list list;
+    const char *method = NULL;
+    const struct cpu_list *online = host_cpus_online(root, &list, &method) ? &list : NULL;
+    quantity_put(limits, "cpu_affinity", allowed_cpus(root, online));
+    struct file_system shm;
+    file_system_read(root, "/dev/shm", &shm);
+    quantity_put(limits, "shm", shm.size);
+    put_ulimits(root, limits);
+    put_totals(root, online, method, totals);
+    return 0;
+}
+
+const struct probe_ops probe_limits = {"limits", collect};
