@@ -440,13 +440,29 @@ static int parse_short(struct parse *parse, char **argv, int at, struct err *err
     return 1;
 }
 
-static bool is_given(const struct parse *parse, const char *name) {
+static bool is_any_given(const struct parse *parse, const char *names) {
     for (size_t i = 0; i < parse->count; i++) {
-        if (parse->given[i] && strcmp(parse->specs[i]->name, name) == 0) {
+        if (parse->given[i] && opt_names_has(names, parse->specs[i]->name)) {
             return true;
         }
     }
     return false;
+}
+
+static int complain_needs(const struct opt_spec *spec, struct err *err) {
+    AUTO_STRBUF struct strbuf names = STRBUF_INIT;
+    for (const char *at = spec->needs; *at != '\0';) {
+        size_t span = strcspn(at, " ");
+        strbuf_printf(&names, "%s'--%.*s'", names.length > 0 ? ", " : "", (int)span, at);
+        at += span;
+        at += strspn(at, " ");
+    }
+    if (strchr(spec->needs, ' ') != NULL) {
+        return err_set(err, -EINVAL, "usage-needs", "option '--%s' needs one of: %s", spec->name,
+                       strbuf_str(&names));
+    }
+    return err_set(err, -EINVAL, "usage-needs", "option '--%s' needs option %s", spec->name,
+                   strbuf_str(&names));
 }
 
 static int check_together(const struct parse *parse, const struct command_verb *verb,
@@ -463,11 +479,13 @@ static int check_together(const struct parse *parse, const struct command_verb *
                                parse->specs[j]->name);
             }
         }
-        if (spec->needs != NULL && !is_given(parse, spec->needs)) {
-            return err_set(err, -EINVAL, "usage-needs", "option '--%s' needs option '--%s'",
-                           spec->name, spec->needs);
+        if (spec->needs != NULL && !is_any_given(parse, spec->needs)) {
+            return complain_needs(spec, err);
         }
-        if (spec->verbs != NULL && verb != NULL && !opt_names_has(spec->verbs, verb->name)) {
+        bool foreign =
+            verb != NULL && spec->verbs != NULL && !opt_names_has(spec->verbs, verb->name);
+        foreign = foreign || (verb != NULL && !verb->json && spec == &common_specs[COMMON_JSON]);
+        if (foreign) {
             return err_set(err, -EINVAL, "usage-conflict", "option '--%s' is not for '%s %s'",
                            spec->name, parse->command->name, verb->name);
         }

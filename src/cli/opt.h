@@ -43,7 +43,7 @@ struct opt_spec {
     opt_words_fn words;         /* instead of choices */
     int64_t min, max;           /* for OPT_COUNT and OPT_DURATION (ns); both 0: any */
     const char *conflicts; /* names of options that must not be given together, blank between */
-    const char *needs;     /* name of an option without which this one says nothing */
+    const char *needs;     /* names of options, one of which must be given with this one */
     const char *verbs;     /* the sub-verbs it belongs to, blank between; NULL: all */
 };
 
@@ -53,6 +53,7 @@ struct command_verb {
     const char *summary;    /* one translatable sentence */
     const char *usage;      /* "[--all | RUN...] [-o FILE]": its operands and options */
     int min_args, max_args; /* operands behind the verb; max -1: any */
+    bool json;              /* takes --json, where the command has it */
     const char *operand;    /* as in struct command */
     int (*run)(int argc, char **argv);
 };

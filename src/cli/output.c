@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Export files: written beside their place, synced, renamed. A cut export never looks like a whole
+ * one. */
+#include "cli/output.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *name_of(const struct output *output) {
+    return output->path != NULL ? output->path : "-";
+}
+
+static int open_failed(const char *path, struct err *err) {
+    return err_set(err, -errno, "output-write", "cannot write '%s': %s", path, strerror(errno));
+}
+
+static int open_temporary(const char *path, mode_t mode, struct output *output, struct err *err) {
+    output->temporary = mem_printf("%s.XXXXXX", path);
+    output->fd = mkostemp(output->temporary, O_CLOEXEC);
+    if (output->fd < 0) {
+        int rc = open_failed(path, err);
+        mem_free_ptr(&output->temporary);
+        return rc;
+    }
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    if (fchmod(output->fd, mode & ~mask) < 0) {
+        return open_failed(path, err);
+    }
+    return 0;
+}
+
+int output_open(const char *path, bool binary, mode_t mode, struct output *ret_output,
+                struct err *err) {
+    struct output output = {.fd = -1};
+    int rc = 0;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        (void)fflush(stdout);
+        output.fd = STDOUT_FILENO;
+    } else {
+        struct stat status;
+        output.path = path;
+        if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+            output.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+            rc = output.fd < 0 ? open_failed(path, err) : 0;
+        } else {
+            rc = open_temporary(path, mode, &output, err);
+        }
+    }
+    if (rc == 0 && binary && isatty(output.fd)) {
+        rc = err_set(err, -EINVAL, "output-terminal",
+                     "journals are no text for a terminal: add '-o FILE', '--text' or a pipe");
+    }
+    if (rc < 0) {
+        output_done(&output);
+        return rc;
+    }
+    *ret_output = output;
+    return 0;
+}
+
+int output_write(struct output *output, const void *bytes, size_t length, struct err *err) {
+    int rc = fd_write_full(output->fd, bytes, length);
+    if (rc < 0) {
+        return err_set(err, rc, "output-write", "cannot write '%s': %s", name_of(output),
+                       strerror(-rc));
+    }
+    return 0;
+}
+
+int output_commit(struct output *output, struct err *err) {
+    if (output->temporary == NULL) {
+        return 0;
+    }
+    if (fsync(output->fd) < 0 || rename(output->temporary, output->path) < 0) {
+        return open_failed(output->path, err);
+    }
+    mem_free_ptr(&output->temporary);
+    return 0;
+}
+
+void output_done(struct output *output) {
+    if (output->path != NULL) {
+        fd_close_ptr(&output->fd);
+    }
+    output->fd = -1;
+    if (output->temporary != NULL) {
+        (void)unlink(output->temporary);
+        mem_free_ptr(&output->temporary);
+    }
+}
