@@ -7,7 +7,7 @@ import sys
 
 import jsonschema
 
-folder, name = pathlib.Path(sys.argv[1]), sys.argv[2]
+folder, name = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 schemas = {path.name: json.loads(path.read_text()) for path in folder.glob("*.schema.json")}
 store = dict(schemas)
 for file, schema in schemas.items():

@@ -1,0 +1,96 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# explain: any text, from a file or a pipe; what it says for programs and for people. Which wordings are known
+# is tested in tests/text; here only that the command passes them through.
+
+load common
+
+disk_full='OSError: [Errno 28] No space left on device: /data/out'
+bus_error='ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).'
+
+@test "a file: class, incident, line number, figures, advice" {
+    printf 'step 1\nstep 2\n%s\n' "$disk_full" >job.log
+    run probelauf explain --json job.log
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["schema"]')" = probelauf.explain/1 ]
+    [ "$(json 'd["class"]')" = disk_full ]
+    [ "$(json 'd["incidents"][0]["name"]')" = disk_full ]
+    [ "$(json 'd["incidents"][0]["line"]')" = 3 ]
+    [ "$(json 'd["incidents"][0]["text"]')" = "$disk_full" ]
+    [ "$(json 'd["incidents"][0]["errno"]')" = 28 ]
+    [ "$(json 'len(d["advice"])')" = 1 ]
+    valid_schema explain
+}
+
+@test "a pipe says the same as the file" {
+    printf 'step 1\n%s\n' "$bus_error" >job.log
+    run probelauf explain --json job.log
+    local from_file=$output
+    run bash -c 'cat job.log | "$PROBELAUF" explain --json -'
+    [ "$output" = "$from_file" ]
+    [ "$(json 'd["class"]')" = shm_exhausted ]
+    run bash -c '"$PROBELAUF" explain ./job.log --json'
+    [ "$output" = "$from_file" ]
+}
+
+@test "for people: name, line, what to do" {
+    printf 'step 1\nstep 2\n%s\n' "$disk_full" >job.log
+    run probelauf explain job.log
+    [ "$status" -eq 0 ]
+    has disk_full
+    has "line 3"
+    has "what to do"
+}
+
+@test "a text that says nothing has an open class, not a guessed one" {
+    echo 'all is well' >job.log
+    run probelauf explain --json job.log
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["class"]')" = null ]
+    [ "$(json 'd["incidents"]')" = '[]' ]
+    valid_schema explain
+    : >empty
+    run probelauf explain --json empty
+    [ "$(json 'd["class"]')" = null ]
+}
+
+@test "a last line without line feed, carriage returns, NUL bytes and broken UTF-8" {
+    printf 'a\0b\377\r10%%\r20%%\r%s' "$disk_full" >job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = disk_full ]
+    valid_schema explain
+}
+
+@test "control characters of a text never reach the terminal" {
+    printf '\033]0;title\007\033[31m%s\033[0m\n' "$disk_full" >job.log
+    run probelauf explain job.log
+    has disk_full
+    lacks $'\033'
+    lacks $'\007'
+}
+
+@test "secrets in a shown line are masked" {
+    printf 'OSError: [Errno 28] No space left on device: /data/hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\n' >job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = disk_full ]
+    lacks hf_abcdefghijklmnopqrstuvwxyzABCDEFGH
+    has '[masked]'
+}
+
+@test "memory does not grow with the text" {
+    local script='import resource, subprocess, sys
+head = subprocess.Popen(["sh", "-c", "yes \"step 4711 of 9999 loss 0.25\" | head -c 300000000; yes \"$0\" | head -n 100000", sys.argv[2]], stdout=subprocess.PIPE)
+subprocess.run([sys.argv[1], "explain", "-"], stdin=head.stdout, stdout=subprocess.DEVNULL, check=True)
+head.stdout.close(); head.wait()
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 200000)'
+    run python -c "$script" "$PROBELAUF" "$disk_full"
+    [ "$output" = True ]
+}
+
+@test "what cannot be read" {
+    run probelauf explain ./missing.log
+    fails 1 text-unreadable
+    mkdir folder
+    run probelauf explain ./folder
+    fails 1 text-unreadable
+}
