@@ -133,3 +133,336 @@ complete_words() {
         [ "$offered" = "$shown" ]
     done
 }
+
+# ---- run, log, show, compare, annotate on real runs ----
+
+@test "run: output is the command's, our words come on standard error, -q silences them" {
+    run --separate-stderr probelauf run -- sh -c 'echo out; echo err >&2'
+    [ "$status" -eq 0 ]
+    [ "$output" = out ]
+    [[ "$stderr" == err* ]]
+    [ "$stderr" != err ]
+    run --separate-stderr probelauf run -q -- sh -c 'echo out; echo err >&2'
+    [ "$output" = out ]
+    [ "$stderr" = err ]
+}
+
+@test "run: the status is the command's; 127, 126 and 124 are ours" {
+    run probelauf run -q -- sh -c 'exit 7'
+    [ "$status" -eq 7 ]
+    run probelauf run -q -- sh -c 'kill -TERM $$'
+    [ "$status" -eq 143 ]
+    run probelauf run -q -- ./missing
+    [ "$status" -eq 127 ]
+    : >plain
+    run probelauf run -q -- ./plain
+    [ "$status" -eq 126 ]
+    run probelauf run -q --max-time 200ms --grace 1s -- sleep 60
+    [ "$status" -eq 124 ]
+}
+
+@test "run: everything the options say is in the record" {
+    : >in.txt
+    probelauf run -q -c ratio=0.3 -c seed=1 --step fetch --purpose function-test --phase data --note 'a remark' \
+        --change one --change two --input in.txt --output out.txt --expect file=out.txt --expect marker=done \
+        -- sh -c 'echo done; echo x >out.txt'
+    run probelauf show --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["condition"]')" = '{"ratio": "0.3", "seed": "1"}' ]
+    [ "$(json 'd["step"]')" = fetch ]
+    [ "$(json 'd["purpose"]')" = function-test ]
+    [ "$(json 'd["note"]')" = "a remark" ]
+    [ "$(json 'd["changes"]')" = '["one", "two"]' ]
+    [ "$(json 'd["time"]["phases"]["data"]["state"]')" = measured ]
+    [ "$(json 'd["verified"]')" = yes ]
+    valid_schema run
+}
+
+@test "run: a value of a condition is kept although its name sounds like a secret" {
+    probelauf run -q -c max_tokens=512 -- true
+    run probelauf show --json
+    [ "$(json 'd["condition"]["max_tokens"]')" = 512 ]
+}
+
+@test "run: secrets in notes, changes and conditions are masked" {
+    local secret=hf_abcdefghijklmnopqrstuvwxyzABCDEFGH
+    probelauf run -q -c "from=$secret" --note "with $secret" --change "now $secret" -- true
+    run probelauf show --json
+    lacks "$secret"
+    has '[masked]'
+}
+
+@test "run --retry: attempts are records of their own, the status is the last one's" {
+    run probelauf run -q --retry 2 -- sh -c 'echo x >>tries; exit 3'
+    [ "$status" -eq 3 ]
+    [ "$(wc -l <tries)" -eq 3 ]
+    run probelauf log --json
+    [ "$(json 'len(d["runs"])')" = 3 ]
+}
+
+@test "log: newest first, pages, filters" {
+    local n
+    for n in 1 2 3; do
+        probelauf run -q --purpose trial -- sh -c "exit $((n - 1))" || true
+    done
+    probelauf run -q --purpose work -- echo needle >out
+    run probelauf log --json
+    [ "$status" -eq 0 ]
+    valid_schema log
+    [ "$(json 'len(d["runs"])')" = 4 ]
+    [ "$(json 'd["next"]')" = null ]
+    local all=$output
+    run probelauf log --json --limit 3
+    [ "$(json 'len(d["runs"])')" = 3 ]
+    local next
+    next=$(json 'd["next"]')
+    run probelauf log --json --limit 3 --after "$next"
+    [ "$(json 'len(d["runs"])')" = 1 ]
+    [ "$(json 'd["next"]')" = null ]
+    run probelauf log --json --limit 0
+    [ "$output" = "$all" ]
+    run probelauf log --json --outcome failed
+    [ "$(json 'len(d["runs"])')" = 2 ]
+    run probelauf log --json --purpose work
+    [ "$(json 'len(d["runs"])')" = 1 ]
+    run probelauf log --json --text needle
+    [ "$(json 'len(d["runs"])')" = 1 ]
+    run probelauf log --json --since 1h
+    [ "$(json 'len(d["runs"])')" = 4 ]
+    run probelauf log --json --since 2090-01-01
+    [ "$(json 'len(d["runs"])')" = 0 ]
+    valid_schema log
+    run probelauf log --since yesterday
+    fails 2 usage-bad-value
+    run probelauf log --outcome oom
+    fails 2 usage-bad-value
+    run probelauf log --limit 2
+    has "--after"
+    run probelauf log -q --limit 2
+    lacks "--after"
+}
+
+@test "log without any run" {
+    run probelauf log --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["runs"]')" = '[]' ]
+    run probelauf log
+    [ "$status" -eq 0 ]
+}
+
+@test "a running run is listed and shown" {
+    mkfifo gate
+    probelauf run -q -- sh -c 'echo started >here; read x <gate' 3>&- &
+    local tries=0
+    while [ ! -s here ] && [ "$tries" -lt 200 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    run probelauf log --json --outcome running
+    local listed=$output
+    run probelauf show --json
+    local shown=$output
+    echo go >gate
+    wait
+    output=$listed
+    [ "$(json 'len(d["runs"])')" = 1 ]
+    output=$shown
+    [ "$(json 'd["outcome"]["class"]')" = running ]
+    run probelauf show --json
+    [ "$(json 'd["outcome"]["class"]')" = ok ]
+}
+
+@test "show: the latest, by number, by the end of its id; and what is not there" {
+    probelauf run -q -- echo first >out
+    probelauf run -q -- echo second >out
+    run probelauf show --json
+    [ "$(json 'd["command"][1]')" = second ]
+    local id
+    id=$(json 'd["run"]')
+    run probelauf show @2 --json
+    [ "$(json 'd["command"][1]')" = first ]
+    run probelauf show "${id: -6}" --json
+    [ "$(json 'd["run"]')" = "$id" ]
+    run probelauf show
+    [ "$status" -eq 0 ]
+    has second
+    run probelauf show @9
+    fails 1 run-not-found
+    run probelauf show zzzz
+    fails 1 run-not-found
+}
+
+@test "compare: two runs" {
+    probelauf run -q -- true
+    probelauf run -q -- sh -c 'exit 1' || true
+    run probelauf compare @2 @1
+    [ "$status" -eq 0 ]
+    run probelauf compare @2 @1 --json
+    [ "$(json 'd["schema"]')" = probelauf.compare/1 ]
+    valid_schema compare
+}
+
+@test "annotate: invalid with a reason, valid again, notes" {
+    probelauf run -q -- true
+    run probelauf annotate @1
+    fails 2 usage-operands
+    run probelauf annotate @1 --invalid
+    fails 2 usage-needs
+    run probelauf annotate @1 --why x
+    fails 2 usage-needs
+    run probelauf annotate @1 --invalid --valid --why x
+    fails 2 usage-conflict
+    run probelauf annotate @1 --invalid --why 'wrong checkpoint'
+    [ "$status" -eq 0 ]
+    run probelauf show --json
+    [ "$(json 'd["validity"]["state"]')" = invalid ]
+    [ "$(json 'd["validity"]["why"]')" = "wrong checkpoint" ]
+    valid_schema run
+    run probelauf annotate -q @1 --valid --change 'larger batch' --disposition 'kept'
+    [ -z "$output" ]
+    run probelauf show --json
+    [ "$(json 'd["validity"]["state"]')" = valid ]
+    [ "$(json 'd["changes"]')" = '["larger batch"]' ]
+    [ "$(json 'd["disposition"]')" = kept ]
+    run probelauf annotate @7 --note x
+    fails 1 run-not-found
+}
+
+@test "explain a run" {
+    probelauf run -q -- sh -c 'echo "OSError: [Errno 28] No space left on device: /data/out"; exit 1' >out || true
+    run probelauf explain --json
+    [ "$(json 'd["class"]')" = disk_full ]
+    [ "$(json 'd["incidents"][0]["name"]')" = disk_full ]
+    valid_schema explain
+    run probelauf explain @1
+    has disk_full
+}
+
+@test "ledger: info, check, purge" {
+    probelauf run -q -- true
+    probelauf run -q -- true
+    run probelauf ledger info --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["runs"]')" = 2 ]
+    valid_schema ledger
+    run probelauf ledger info
+    has "runs: 2"
+    run probelauf ledger check --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["sound"]')" = true ]
+    valid_schema ledger-check
+    run probelauf ledger purge
+    fails 2 usage-operands
+    run probelauf ledger purge @1
+    [ "$status" -eq 0 ]
+    run probelauf log --json
+    [ "$(json 'len(d["runs"])')" = 2 ]
+    run probelauf ledger purge @1 --yes
+    [ "$status" -eq 0 ]
+    run probelauf log --json
+    [ "$(json 'len(d["runs"])')" = 1 ]
+    run probelauf ledger purge --older-than 2000-01-01 --yes
+    [ "$status" -eq 0 ]
+    run probelauf ledger purge --older-than 2090-01-01 --yes
+    run probelauf log --json
+    [ "$(json 'len(d["runs"])')" = 0 ]
+    run probelauf ledger purge --json x
+    fails 2 usage-conflict
+    run probelauf ledger info --yes
+    fails 2 usage-conflict
+}
+
+@test "ledger rebuild and check of a damaged file" {
+    probelauf run -q -- true
+    probelauf log >out
+    run probelauf ledger rebuild
+    [ "$status" -eq 0 ]
+    local ledger
+    ledger=$(find "$XDG_DATA_HOME" -name ledger.db)
+    printf 'no database at all, whatever it was before; long enough to be one' >"$ledger"
+    rm -f "$ledger-wal" "$ledger-shm"
+    run probelauf ledger check
+    [ "$status" -eq 1 ]
+    [[ "${lines[0]}" == "probelauf: error[ledger-"* ]]
+}
+
+# ---- the same for programs whatever the locale ----
+
+@test "JSON is byte-identical in every locale" {
+    probelauf run -q -c size=1.5 -- sh -c 'sleep 0.1'
+    probelauf run -q -- true
+    probelauf log >out
+    local command
+    for command in "show @1" "show @2" log "compare @2 @1" "explain @1" "ledger info" config \
+        "estimate --repeat 3"; do
+        # shellcheck disable=SC2086 # words on purpose
+        run probelauf $command --json
+        [ "$status" -eq 0 ]
+        local plain=$output
+        LC_ALL=C run probelauf $command --json
+        [ "$output" = "$plain" ]
+        LC_ALL=de_DE.UTF-8 run probelauf $command --json
+        [ "$output" = "$plain" ]
+        LC_ALL='' LANG=fr_FR.UTF-8 LANGUAGE=ko run probelauf $command --json
+        [ "$output" = "$plain" ]
+        LC_ALL=C TERM=dumb COLUMNS=20 NO_COLOR=1 run probelauf $command --json
+        [ "$output" = "$plain" ]
+        CLICOLOR_FORCE=1 run probelauf $command --json
+        [ "$output" = "$plain" ]
+    done
+}
+
+# ---- colours, characters, width ----
+
+@test "colour: option over NO_COLOR over CLICOLOR_FORCE over the terminal" {
+    probelauf run -q -- sh -c 'exit 1' || true
+    local escape=$'\033['
+    run probelauf show
+    lacks "$escape"
+    run probelauf show --color always
+    has "$escape"
+    CLICOLOR_FORCE=1 run probelauf show
+    has "$escape"
+    CLICOLOR_FORCE=0 run probelauf show
+    lacks "$escape"
+    NO_COLOR=1 CLICOLOR_FORCE=1 run probelauf show
+    lacks "$escape"
+    NO_COLOR=1 run probelauf show --color always
+    has "$escape"
+    CLICOLOR_FORCE=1 run probelauf show --color never
+    lacks "$escape"
+    mkdir -p "$XDG_CONFIG_HOME/probelauf"
+    echo 'color: always' >"$XDG_CONFIG_HOME/probelauf/config.yaml"
+    run probelauf show
+    has "$escape"
+    PROBELAUF_COLOR=never run probelauf show
+    lacks "$escape"
+}
+
+@test "characters beyond ASCII only where the locale says UTF-8 and the terminal is not dumb" {
+    probelauf run -q -- sh -c 'sleep 0.3'
+    ascii_only() {
+        [ -z "$(LC_ALL=C grep -n '[^ -~]' <<<"$output")" ]
+    }
+    LC_ALL=en_US.UTF-8 run probelauf show
+    ! ascii_only
+    LC_ALL=C run probelauf show
+    ascii_only
+    LC_ALL='' LC_CTYPE=C LANG=en_US.UTF-8 run probelauf show
+    ascii_only
+    LC_ALL='' LC_CTYPE='' LANG=C.utf8 run probelauf show
+    ! ascii_only
+    LC_ALL='' LC_CTYPE='' LANG='' run probelauf show
+    ascii_only
+    TERM=dumb run probelauf show
+    ascii_only
+}
+
+@test "lines fit the width" {
+    probelauf run -q --note "$(printf 'word %.0s' {1..60})" -- sh -c 'sleep 0.2'
+    local columns
+    for columns in 60 100; do
+        COLUMNS=$columns LC_ALL=C run probelauf show
+        [ -z "$(awk -v max="$columns" 'length > max' <<<"$output")" ]
+    done
+}
