@@ -18,10 +18,34 @@
 #include <math.h>
 #include <string.h>
 
+#define WITH_REASONS 100 /* columns that a page needs for the reasons of open figures */
+
+/* Why two figures do not compare, or what to mind where they do. */
+enum flag {
+    FLAG_NONE = 0,
+    FLAG_ONE_OPEN,
+    FLAG_UNITS,
+    FLAG_METHODS,
+    FLAG_BOUNDS,
+    FLAG_STATES,
+    FLAG_COUNT_
+};
+
+static const struct {
+    const char *id, *text; /* for machines; for people, look up with msg_get */
+} flags[FLAG_COUNT_] = {
+    [FLAG_NONE] = {NULL, ""},
+    [FLAG_ONE_OPEN] = {"one-open", ""} /* plain to see */,
+    [FLAG_UNITS] = {"different-units", N_("different units")},
+    [FLAG_METHODS] = {"different-methods", N_("different methods")},
+    [FLAG_BOUNDS] = {"both-bounds", N_("both are bounds")},
+    [FLAG_STATES] = {"different-states", N_("different states")},
+};
+
 struct comparison {
     const char *name, *label; /* name for machines, label for people (a result has one for both) */
     struct quantity a, b, difference;
-    const char *flag; /* why they do not compare, translated; NULL: they do, or one is open */
+    enum flag flag;
 };
 
 static bool same_text(const char *a, const char *b) {
@@ -32,15 +56,15 @@ static const char *unit_of(const struct quantity *q) {
     return q->unit ? q->unit : UNIT_RATIO;
 }
 
-/* Why two known quantities must not be subtracted; NULL: they may. */
-static const char *obstacle(const struct quantity *a, const struct quantity *b) {
+/* Why two known quantities must not be subtracted, if they must not. */
+static enum flag obstacle(const struct quantity *a, const struct quantity *b) {
     if (!same_text(unit_of(a), unit_of(b)))
-        return _("different units");
+        return FLAG_UNITS;
     if (!same_text(a->method, b->method))
-        return _("recorded by different methods");
+        return FLAG_METHODS;
     if (a->bound != QUANTITY_EXACT && b->bound != QUANTITY_EXACT)
-        return _("both are bounds, not values");
-    return NULL;
+        return FLAG_BOUNDS;
+    return FLAG_NONE;
 }
 
 /* b - a. An exact value less a lower bound is an upper bound, and the other way round. */
@@ -61,14 +85,14 @@ static struct comparison compare_values(const char *name, const char *label,
         const struct quantity *open = quantity_is_known(a) ? b : a;
         c.difference = quantity_open(unit_of(open), open->reason, NULL);
         if (quantity_is_known(a) || quantity_is_known(b))
-            c.flag = _("known in one of them only");
+            c.flag = FLAG_ONE_OPEN;
         return c;
     }
     c.flag = obstacle(a, b);
     c.difference =
-        c.flag ? quantity_open(unit_of(b), QUANTITY_NOT_APPLICABLE, c.flag) : subtract(a, b);
+        c.flag ? quantity_open(unit_of(b), QUANTITY_NOT_APPLICABLE, NULL) : subtract(a, b);
     if (!c.flag && a->state != b->state)
-        c.flag = _("different states");
+        c.flag = FLAG_STATES;
     return c;
 }
 
@@ -139,7 +163,7 @@ static json_t *comparison_json(const struct comparison *c, bool result) {
     run_json_put_quantity(json, "b", &c->b);
     run_json_put_quantity(json, "difference", &c->difference);
     json_put_bool(json, "comparable", quantity_is_known(&c->difference));
-    json_put_text(json, "flag", c->flag);
+    json_put_text(json, "flag", flags[c->flag].id);
     return json;
 }
 
@@ -177,36 +201,50 @@ json_t *report_compare_json(const struct run *a, const struct run *b) {
 static void add_difference(struct strbuf *out, struct report_style style,
                            const struct comparison *c) {
     if (!quantity_is_known(&c->difference)) {
-        if (c->flag)
-            strbuf_add_str(out, c->flag);
+        if (*flags[c->flag].text)
+            strbuf_add_str(out, msg_get(flags[c->flag].text));
         return;
     }
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     struct quantity size = c->difference;
     size.value = fabs(size.value);
-    if (size.bound != QUANTITY_EXACT)
-        strbuf_printf(&text, "%s ", size.bound == QUANTITY_AT_LEAST ? _("at least") : _("at most"));
+    if (size.bound == QUANTITY_EXACT && !(size.value > 0.0) && !c->flag) {
+        strbuf_add_str(out, _("equal"));
+        return;
+    }
+    if (size.bound == QUANTITY_AT_LEAST)
+        strbuf_add_str(&text, style.ascii ? _("at least ") : "≥ ");
+    else if (size.bound == QUANTITY_AT_MOST)
+        strbuf_add_str(&text, style.ascii ? _("at most ") : "≤ ");
     if (size.value > 0.0)
         strbuf_add_char(&text, c->difference.value < 0.0 ? '-' : '+');
     quantity_format_value(size.value, size.unit, &text);
     if (c->a.value > 0.0 && size.bound == QUANTITY_EXACT)
         strbuf_printf(&text, " (%+.1f %%)", c->difference.value / c->a.value * 100.0);
     if (c->flag)
-        strbuf_printf(&text, "; %s", c->flag);
+        strbuf_printf(&text, "; %s", msg_get(flags[c->flag].text));
     layout_add_plain(out, strbuf_str(&text), style.ascii);
+}
+
+static bool says_something(const struct comparison *c, const struct quantity *q) {
+    /* that a phase took no time says little */
+    return quantity_is_known(q) && (q->value > 0.0 || !str_starts_with(c->name, "phase."));
 }
 
 static bool worth_a_row(const struct comparison *c, bool result, struct report_style style) {
     bool main_figure = strcmp(c->name, "wall") == 0 || strcmp(c->name, "phase.load") == 0 ||
                        strcmp(c->name, "phase.compute") == 0;
-    return result || main_figure || style.verbose || quantity_is_known(&c->a) ||
-           quantity_is_known(&c->b);
+    return result || main_figure || style.verbose || says_something(c, &c->a) ||
+           says_something(c, &c->b);
 }
 
 static void value_cell(struct layout_table *table, const struct quantity *q,
                        struct report_style style) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    layout_add_quantity(&text, q, style.ascii, true);
+    if (!quantity_is_known(q) && layout_columns(style) < WITH_REASONS)
+        strbuf_printf(&text, "[?] %s", _("open")); /* `show` says why */
+    else
+        layout_add_quantity(&text, q, style.ascii, true);
     layout_table_cell(table, strbuf_str(&text), layout_state_color(q->state));
 }
 
@@ -216,7 +254,7 @@ static void values_text(const struct run *a, const struct run *b, struct report_
         {.title = ""},
         {.title = "a"},
         {.title = "b"},
-        {.title = _("b - a"), .elastic = true},
+        {.title = _("b - a"), .elastic = 28},
     };
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
     struct comparisons list = compare_all(a, b);
@@ -266,9 +304,11 @@ static void differences_text(const struct run *a, const struct run *b, struct re
         layout_paragraph(out, style, _("nothing that the records show"));
     for (size_t i = 0; i < count; i++) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        layout_add_plain(&text, differences[i].a ? differences[i].a : _("open"), style.ascii);
+        layout_add_plain(&text, differences[i].a ? differences[i].a : _("not in the record"),
+                         style.ascii);
         strbuf_add_str(&text, style.ascii ? " -> " : " → ");
-        layout_add_plain(&text, differences[i].b ? differences[i].b : _("open"), style.ascii);
+        layout_add_plain(&text, differences[i].b ? differences[i].b : _("not in the record"),
+                         style.ascii);
         AUTO_STRBUF struct strbuf what = STRBUF_INIT;
         layout_add_plain(&what, differences[i].what, style.ascii);
         layout_row(out, style, strbuf_str(&what), strbuf_str(&text), LAYOUT_PLAIN, NULL);

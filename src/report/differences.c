@@ -33,12 +33,26 @@ static void collect(struct collector *c, const char *what, const char *a, const 
     c->items[c->count++] = (struct difference){.what = what, .a = a, .b = b};
 }
 
-/* A plain value as text: what is neither text, number nor truth is compared as compact JSON. */
+/* "8589934592 byte", "at-least 3 count", "open": the same in every language. */
+static const char *quantity_text(struct collector *c, const struct quantity *q) {
+    if (!quantity_is_known(q))
+        return quantity_state_name(q->state);
+    const char *bound = q->bound == QUANTITY_EXACT ? "" : quantity_bound_name(q->bound);
+    return arena_printf(c->arena, "%s%s%.15g %s", bound, *bound ? " " : "", q->value,
+                        q->unit ? q->unit : UNIT_RATIO);
+}
+
+/* A plain value as text: what is neither text, number, truth nor quantity is compared as compact
+ * JSON. */
 static const char *value_text(struct collector *c, const json_t *value) {
     if (!value || json_is_null(value))
         return NULL;
     if (json_is_string(value))
         return json_string_value(value);
+    if (json_get_text(value, "state", NULL)) {
+        struct quantity q = facts_quantity(value, NULL, NULL, QUANTITY_NOT_IN_RECORD, NULL);
+        return quantity_text(c, &q);
+    }
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     json_add_compact(&text, value);
     return arena_strdup(c->arena, strbuf_str(&text));
@@ -109,11 +123,8 @@ static void collect_packages(struct collector *c, const struct run *a, const str
 }
 
 static const char *input_text(struct collector *c, const struct facts_file *file) {
-    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    quantity_format(&file->bytes, (struct quantity_style){.ascii = true}, &text);
-    if (file->identity)
-        strbuf_printf(&text, ", %s", file->identity);
-    return arena_strdup(c->arena, strbuf_str(&text));
+    const char *bytes = quantity_text(c, &file->bytes);
+    return file->identity ? arena_printf(c->arena, "%s, %s", bytes, file->identity) : bytes;
 }
 
 static const struct facts_file *find_file(const struct facts_file *files, size_t count,
@@ -152,8 +163,8 @@ size_t differences_collect(const struct run *a, const struct run *b, struct aren
                                              "cwd",     "host",  NULL};
     static const char *const code_keys[] = {"repo",   "commit",      "dirty",
                                             "digest", "diff_digest", NULL};
-    static const char *const environment_keys[] = {"container",    "driver", "cuda",   "gpu",
-                                                   "interpreters", "limits", "totals", NULL};
+    static const char *const environment_keys[] = {"container", "driver",       "cuda",
+                                                   "gpu",       "interpreters", NULL};
     struct collector c = {.arena = arena};
     collect(&c, "outcome", outcome_name(a->outcome), outcome_name(b->outcome));
     collect_command(&c, a, b);
@@ -166,6 +177,10 @@ size_t differences_collect(const struct run *a, const struct run *b, struct aren
     collect_object(&c, "machine", json_get_object(a->environment, "machine"),
                    json_get_object(b->environment, "machine"));
     collect_keys(&c, "", a->environment, b->environment, environment_keys);
+    collect_object(&c, "limit", json_get_object(a->environment, "limits"),
+                   json_get_object(b->environment, "limits"));
+    collect_object(&c, "total", json_get_object(a->environment, "totals"),
+                   json_get_object(b->environment, "totals"));
     collect_packages(&c, a, b);
     collect_object(&c, "variable", json_get_object(a->start, "variables"),
                    json_get_object(b->start, "variables"));

@@ -23,11 +23,12 @@ static bool advice_given_before(const struct report_explain *explain, size_t ind
     return false;
 }
 
+/* In English: machine output is the same in every language. */
 static const char *advice_of(const struct report_explain *explain, size_t index) {
     const struct incident_info *info = incident_info(explain->items[index].name);
     if (!info || !info->advice || advice_given_before(explain, index))
         return NULL;
-    return msg_get(info->advice);
+    return info->advice;
 }
 
 static json_t *item_json(const struct report_explain_item *item) {
@@ -64,20 +65,26 @@ json_t *report_explain_json(const struct report_explain *explain) {
     return json;
 }
 
+/* "requested 2 GiB, free 512 MiB": the unit in a name goes with the value. */
 static void add_figures(struct strbuf *out, json_t *figures) {
+    static const char bytes[] = "_bytes";
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach (figures, key, value) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        if (json_is_string(value))
+        size_t length = strlen(key);
+        if (json_is_string(value)) {
             strbuf_add_str(&text, json_string_value(value));
-        else if (str_ends_with(key, "_bytes") && json_is_number(value))
+        } else if (str_ends_with(key, bytes) && json_is_number(value)) {
             quantity_format_value(json_number_value(value), UNIT_BYTE, &text);
-        else if (json_is_number(value))
+            length -= strlen(bytes);
+        } else if (json_is_number(value)) {
             json_add_compact(&text, value);
-        else
+        } else {
             continue;
-        strbuf_printf(out, "%s%s %s", out->length > 0 ? ", " : "", key, strbuf_str(&text));
+        }
+        strbuf_printf(out, "%s%.*s %s", out->length > 0 ? ", " : "", (int)length, key,
+                      strbuf_str(&text));
     }
 }
 
@@ -101,7 +108,8 @@ static void item_text(const struct report_explain *explain, size_t index, struct
     run_text_row(out, style, _("figures"), strbuf_str(&figures));
     if (item->survived)
         run_text_row(out, style, _("survived"), _("yes: the run went on after it"));
-    run_text_row(out, style, _("what to do"), advice_of(explain, index));
+    const char *advice = advice_of(explain, index);
+    run_text_row(out, style, _("what to do"), advice ? msg_get(advice) : NULL);
 }
 
 void report_explain_text(const struct report_explain *explain, struct report_style style,

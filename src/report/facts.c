@@ -10,8 +10,14 @@
 #include <signal.h>
 #include <string.h>
 
-const char *const facts_limit_names[] = {"memory", "swap", "cpu", "pids", NULL};
-const char *const facts_total_names[] = {"memory", "swap", "cpus", NULL};
+static const struct {
+    const char *part;      /* of the ENVIRONMENT record */
+    const char *method;    /* of plain numbers, which early records may hold */
+    const char *always[5]; /* figures that are at least named, NULL-terminated */
+} machine_parts[] = {
+    [FACTS_LIMITS] = {"limits", "cgroup", {"memory", "swap", "cpu", "pids"}},
+    [FACTS_TOTALS] = {"totals", "procfs", {"memory", "swap", "cpu"}},
+};
 
 const char *facts_id_tail(const char *id) {
     if (!id)
@@ -131,39 +137,45 @@ const char *facts_environment_reason(const struct run *run, const char *part) {
     return json_get_text(json_get_object(run->environment, "reasons"), part, NULL);
 }
 
-/* A record may name a thing "memory" or, with its unit, "memory_bytes". */
-static const json_t *find_named(const json_t *object, const char *name) {
-    static const char *const suffixes[] = {"", "_bytes", "_limit", "_count", "_total"};
-    for (size_t i = 0; i < ARRAY_LENGTH(suffixes); i++) {
-        AUTO_FREE char *key = mem_printf("%s%s", name, suffixes[i]);
-        const json_t *found = json_is_object(object) ? json_object_get(object, key) : NULL;
-        if (found)
-            return found;
-    }
-    return NULL;
-}
-
 static const char *machine_unit(const char *name) {
     if (strcmp(name, "memory") == 0 || strcmp(name, "swap") == 0)
         return UNIT_BYTE;
     return strcmp(name, "cpu") == 0 ? "core" : UNIT_COUNT;
 }
 
-static struct quantity machine_quantity(const struct run *run, const char *part, const char *name,
-                                        const char *method) {
-    const json_t *found = find_named(json_get_object(run->environment, part), name);
+struct quantity facts_machine_figure(const struct run *run, enum facts_machine which,
+                                     const char *name) {
+    const char *part = machine_parts[which].part;
+    const json_t *figures = json_get_object(run->environment, part);
     enum quantity_reason reason =
         json_object_size(run->environment) > 0 ? QUANTITY_NOT_IN_RECORD : facts_open_reason(run);
-    return facts_quantity(found, machine_unit(name), method, reason,
-                          facts_environment_reason(run, part));
+    return facts_quantity(figures ? json_object_get(figures, name) : NULL, machine_unit(name),
+                          machine_parts[which].method, reason, facts_environment_reason(run, part));
 }
 
-struct quantity facts_limit(const struct run *run, const char *name) {
-    return machine_quantity(run, "limits", name, "cgroup");
+static bool is_always_named(enum facts_machine which, const char *name) {
+    for (const char *const *always = machine_parts[which].always; *always; always++)
+        if (strcmp(*always, name) == 0)
+            return true;
+    return false;
 }
 
-struct quantity facts_total(const struct run *run, const char *name) {
-    return machine_quantity(run, "totals", name, "procfs");
+size_t facts_machine(const struct run *run, enum facts_machine which, struct arena *arena,
+                     struct facts_figure **ret_figures) {
+    json_t *figures = json_get_object(run->environment, machine_parts[which].part);
+    size_t most = ARRAY_LENGTH(machine_parts[which].always) + json_object_size(figures);
+    *ret_figures = arena_alloc(arena, most * sizeof(**ret_figures));
+    size_t count = 0;
+    for (const char *const *name = machine_parts[which].always; *name; name++)
+        (*ret_figures)[count++] =
+            (struct facts_figure){*name, facts_machine_figure(run, which, *name)};
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach (figures, key, value)
+        if (!is_always_named(which, key) && json_get_text(value, "state", NULL))
+            (*ret_figures)[count++] =
+                (struct facts_figure){key, facts_machine_figure(run, which, key)};
+    return count;
 }
 
 static const char *file_identity(const json_t *entry, struct arena *arena) {

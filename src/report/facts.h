@@ -41,11 +41,21 @@ struct quantity facts_stopped(const struct run *run);
 /* Bytes of "stdout" or "stderr" that went through us. */
 struct quantity facts_stream_bytes(const struct run *run, const char *stream, const char *key);
 
-/* Limits ("memory", "swap", "cpu", "pids") and totals ("memory", "swap", "cpus") of the machine. */
-extern const char *const facts_limit_names[]; /* NULL-terminated */
-extern const char *const facts_total_names[];
-struct quantity facts_limit(const struct run *run, const char *name);
-struct quantity facts_total(const struct run *run, const char *name);
+/*
+ * Limits and totals of the machine, from the record's `limits` and `totals`. The figures that every
+ * record should have
+ * ("memory", "swap", "cpu", …) come first, open where it lacks them; then whatever else it holds as
+ * a quantity.
+ */
+enum facts_machine { FACTS_LIMITS = 0, FACTS_TOTALS };
+struct facts_figure {
+    const char *name;
+    struct quantity quantity;
+};
+size_t facts_machine(const struct run *run, enum facts_machine which, struct arena *arena,
+                     struct facts_figure **ret_figures);
+struct quantity facts_machine_figure(const struct run *run, enum facts_machine which,
+                                     const char *name);
 
 struct facts_file {
     const char *path, *kind; /* kind: "file", "folder", "absent" or NULL */

@@ -127,9 +127,35 @@ void layout_add_blanks(struct strbuf *out, size_t count) {
         strbuf_add_char(out, ' ');
 }
 
+void layout_trim(struct strbuf *out) {
+    while (out->length > 0 && out->data[out->length - 1] == ' ')
+        out->data[--out->length] = '\0';
+}
+
 static void new_line(struct strbuf *out, size_t indent) {
     strbuf_add_char(out, '\n');
     layout_add_blanks(out, indent);
+}
+
+static bool is_glued(const char *word, size_t length, const char *next) {
+    char last = word[length - 1];
+    if (last >= '0' && last <= '9') /* "12 min": a number and its unit */
+        return (*next >= 'a' && *next <= 'z') || (*next >= 'A' && *next <= 'Z') || *next == '%';
+    if (length == 3 && word[0] == '[' && last == ']') /* the mark of a state */
+        return true;
+    return length == strlen("≥") &&
+           (memcmp(word, "≥", length) == 0 || memcmp(word, "≤", length) == 0);
+}
+
+/* Bytes up to the next blank at which a line may end. */
+static size_t word_length(const char *text) {
+    size_t length = strcspn(text, " "), begin = 0;
+    while (length > begin && text[length] == ' ' && text[length + 1] != ' ' &&
+           is_glued(text + begin, length - begin, text + length + 1)) {
+        begin = length + 1;
+        length = begin + strcspn(text + begin, " ");
+    }
+    return length;
 }
 
 void layout_wrap(struct strbuf *out, const char *text, size_t column, size_t indent,
@@ -139,14 +165,14 @@ void layout_wrap(struct strbuf *out, const char *text, size_t column, size_t ind
         columns = indent + 2;
     bool first = true;
     while (*text) {
+        size_t blank = first ? 0 : strspn(text, " ");
         text += strspn(text, " ");
-        size_t length = strcspn(text, " ");
+        size_t length = word_length(text);
         if (length == 0)
             break;
         AUTO_FREE char *word = mem_strndup(text, length);
         size_t width = str_width(word);
         text += length;
-        size_t blank = first ? 0 : 1;
         if (column + blank + width > columns && column > indent) {
             new_line(out, indent);
             column = indent;
@@ -323,9 +349,9 @@ static bool column_shown(const struct layout_table *table, size_t column) {
     return needs == 0 || layout_columns(table->style) >= needs;
 }
 
-/* Natural widths; the elastic column gets what the others leave (8 at least), if it needs that
- * much. */
-static void measure_columns(const struct layout_table *table, size_t indent, size_t *ret_widths) {
+/* Natural widths; the elastic column gets what the others leave, its least width. False: the
+ * page is too narrow. */
+static bool measure_columns(const struct layout_table *table, size_t indent, size_t *ret_widths) {
     size_t total = indent, elastic = SIZE_MAX;
     for (size_t c = 0; c < table->column_count; c++) {
         ret_widths[c] = 0;
@@ -338,15 +364,17 @@ static void measure_columns(const struct layout_table *table, size_t indent, siz
                 ret_widths[c] = width;
         }
         total += ret_widths[c] + (total > indent ? 2 : 0);
-        if (table->columns[c].elastic)
+        if (table->columns[c].elastic > 0)
             elastic = c;
     }
     size_t columns = layout_columns(table->style);
-    if (elastic == SIZE_MAX || total <= columns)
-        return;
+    if (total <= columns)
+        return true;
     size_t excess = total - columns;
-    size_t width = ret_widths[elastic];
-    ret_widths[elastic] = width > excess + 8 ? width - excess : width < 8 ? width : 8;
+    if (elastic == SIZE_MAX || ret_widths[elastic] < excess + table->columns[elastic].elastic)
+        return false;
+    ret_widths[elastic] -= excess;
+    return true;
 }
 
 static bool is_last_shown(const struct layout_table *table, size_t column) {
@@ -372,10 +400,31 @@ static void print_cell(const struct layout_table *table, const size_t *widths, s
     layout_add_blanks(out, 2);
 }
 
-void layout_table_print(const struct layout_table *table, size_t indent, struct strbuf *out) {
-    assert(table->count % table->column_count == 0);
-    size_t *widths = mem_realloc(NULL, table->column_count, sizeof(*widths));
-    measure_columns(table, indent, widths);
+/* One cell below the other: for pages that are too narrow for the table. */
+static void print_stacked(const struct layout_table *table, size_t indent, struct strbuf *out) {
+    size_t columns = layout_columns(table->style);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t c = i % table->column_count;
+        const struct layout_cell *cell = &table->cells[i];
+        if (*cell->text == '\0' || !column_shown(table, c))
+            continue;
+        size_t column = indent + (c > 0 ? 2 : 0);
+        layout_add_blanks(out, column);
+        const char *title = table->columns[c].title;
+        if (c > 0 && *title) {
+            strbuf_printf(out, "%s  ", title);
+            column += str_width(title) + 2;
+        }
+        if (column + str_width(cell->text) <= columns)
+            layout_add_colored(out, table->style, cell->color, cell->text);
+        else
+            layout_wrap(out, cell->text, column, indent + 4, columns);
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void print_table(const struct layout_table *table, const size_t *widths, size_t indent,
+                        struct strbuf *out) {
     layout_add_blanks(out, indent);
     for (size_t c = 0; c < table->column_count; c++)
         if (column_shown(table, c))
@@ -387,7 +436,16 @@ void layout_table_print(const struct layout_table *table, size_t indent, struct 
             if (column_shown(table, c))
                 print_cell(table, widths, c, table->cells[row + c].text,
                            table->cells[row + c].color, out);
+        layout_trim(out);
         strbuf_add_char(out, '\n');
     }
-    mem_free_ptr(&widths);
+}
+
+void layout_table_print(const struct layout_table *table, size_t indent, struct strbuf *out) {
+    assert(table->count % table->column_count == 0);
+    AUTO_FREE size_t *widths = mem_realloc(NULL, table->column_count, sizeof(*widths));
+    if (measure_columns(table, indent, widths))
+        print_table(table, widths, indent, out);
+    else
+        print_stacked(table, indent, out);
 }

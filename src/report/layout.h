@@ -38,6 +38,7 @@ void layout_cut(struct strbuf *out, const char *text, size_t columns, bool ascii
 void layout_add_colored(struct strbuf *out, struct report_style style, enum layout_color color,
                         const char *text);
 void layout_add_blanks(struct strbuf *out, size_t count);
+void layout_trim(struct strbuf *out); /* takes blanks off the end */
 
 /*
  * Adds text that is already printable, wrapped at blanks: the first line begins in column `column`,
@@ -72,8 +73,9 @@ void layout_legend(struct strbuf *out, struct report_style style);
 
 struct layout_column {
     const char *title;
-    bool right;   /* numbers */
-    bool elastic; /* takes what is left, cut to it; one column at most */
+    bool right;     /* numbers */
+    size_t elastic; /* 0: as wide as its cells; otherwise it takes what is left, so many columns
+                       at least; one of a table at most */
     size_t
         optional; /* 0: always shown; otherwise hidden on pages narrower than this many columns */
 };

@@ -65,6 +65,13 @@ static enum layout_color outcome_color(const char *name) {
     return run_text_outcome_color(outcome);
 }
 
+/* "2026-11-30 12:34" */
+static void add_minute(struct strbuf *out, int64_t utc_ns) {
+    AUTO_STRBUF struct strbuf date = STRBUF_INIT;
+    run_text_add_date(&date, utc_ns);
+    strbuf_add(out, strbuf_str(&date), date.length > 3 ? date.length - 3 : 0);
+}
+
 void report_log_text(const struct store_entry *entries, size_t count, struct report_style style,
                      struct strbuf *out) {
     const struct layout_column columns[] = {
@@ -72,8 +79,8 @@ void report_log_text(const struct store_entry *entries, size_t count, struct rep
         {.title = _("started, UTC"), .optional = 60},
         {.title = _("outcome")},
         {.title = _("wall"), .right = true},
-        {.title = _("purpose"), .optional = 76},
-        {.title = _("command"), .elastic = true},
+        {.title = _("purpose"), .optional = 100},
+        {.title = _("command"), .elastic = 6},
     };
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
     size_t rows = 0;
@@ -85,7 +92,7 @@ void report_log_text(const struct store_entry *entries, size_t count, struct rep
         AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
         struct quantity q = entry_wall(entry);
         if (entry->started_utc_ns != 0)
-            run_text_add_date(&when, entry->started_utc_ns);
+            add_minute(&when, entry->started_utc_ns);
         if (quantity_is_known(&q))
             layout_add_quantity(&wall, &q, style.ascii, false);
         else /* the outcome beside it says why */

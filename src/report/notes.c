@@ -28,7 +28,7 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
                              "probelauf run --tee none -- ..."},
     [NOTE_INCIDENT_SURVIVED] = {N_("the run met with an incident and went on"),
                                 N_("`probelauf explain` tells more about it"), NULL},
-    [NOTE_STOPPED] = {N_("the run was stopped for a while (job control)"),
+    [NOTE_STOPPED] = {N_("the run was stopped for a while by job control"),
                       N_("this time is in the wall time; repeat the run to plan with it"), NULL},
     [NOTE_SUSPENDED] = {N_("the machine was suspended during the run"),
                         N_("this time is not in the figures"), NULL},
@@ -210,7 +210,7 @@ void notes_format(const struct note *note, struct strbuf *out) {
     if (note->evidence)
         strbuf_printf(out, " (%s)", note->evidence);
     if (note->remedy)
-        strbuf_printf(out, ": %s", note->remedy);
+        strbuf_printf(out, "; %s", note->remedy);
     if (note->command)
         strbuf_printf(out, ": `%s`", note->command);
 }

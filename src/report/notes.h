@@ -43,5 +43,5 @@ struct note {
 /* Fills at most NOTES_MAX; returns the number. Clear each with notes_clear. */
 size_t notes_collect(const struct run *run, bool ascii, struct note ret_notes[NOTES_MAX]);
 void notes_clear(struct note *notes, size_t count);
-/* "finding (evidence): remedy: `command`" on one line. */
+/* "finding (evidence); remedy: `command`" on one line. */
 void notes_format(const struct note *note, struct strbuf *out);

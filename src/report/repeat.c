@@ -129,7 +129,7 @@ static void basis(const struct repeat_estimate *estimate, struct report_style st
         layout_add_plain(&ids, facts_id_tail(estimate->used[i]->id), style.ascii);
     }
     if (estimate->used_count == 0)
-        strbuf_add_str(&ids, _("no run"));
+        strbuf_add_str(&ids, _("none counts"));
     AUTO_STRBUF struct strbuf count = STRBUF_INIT;
     strbuf_printf(&count, msg_plural((unsigned long)estimate->used_count, "%zu run", "%zu runs"),
                   estimate->used_count);

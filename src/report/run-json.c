@@ -96,6 +96,23 @@ static json_t *changes_json(const struct run *run) {
                                                       : json_get_array(run->start, "changes"));
 }
 
+/* Enums are closed: what a record holds beyond them is not passed on. */
+static json_t *purpose_json(const struct run *run) {
+    static const char *const purposes[] = {"trial", "function-test", "work"};
+    const char *purpose = json_get_text(run->start, "purpose", "");
+    for (size_t i = 0; i < ARRAY_LENGTH(purposes); i++)
+        if (strcmp(purpose, purposes[i]) == 0)
+            return json_text(purposes[i]);
+    return json_null();
+}
+
+static json_t *attempt_json(const struct run *run) {
+    const json_t *attempt = json_object_get(run->start, "attempt");
+    return json_is_integer(attempt) && json_integer_value(attempt) >= 1
+               ? json_integer(json_integer_value(attempt))
+               : json_null();
+}
+
 /* Who, what, when: the plain facts of the START record. */
 static void put_identity(json_t *json, const struct run *run) {
     json_put_text(json, "run", run->id);
@@ -105,8 +122,8 @@ static void put_identity(json_t *json, const struct run *run) {
     json_put(json, "block", run_json_plain_text(run->start, "block"));
     json_put(json, "condition", run_json_text_object(json_get_object(run->start, "condition")));
     json_put(json, "step", run_json_plain_text(run->start, "step"));
-    json_put(json, "purpose", run_json_plain_text(run->start, "purpose"));
-    json_put(json, "attempt", run_json_plain_int(run->start, "attempt"));
+    json_put(json, "purpose", purpose_json(run));
+    json_put(json, "attempt", attempt_json(run));
     json_put(json, "retry_of", run_json_plain_text(run->start, "retry_of"));
     json_put(json, "command", run_json_texts(json_get_array(run->start, "command")));
     json_put(json, "note", run_json_plain_text(run->start, "note"));
@@ -252,13 +269,13 @@ static json_t *time_json(const struct run *run) {
     return json;
 }
 
-static json_t *machine_json(const struct run *run, const char *const *names,
-                            struct quantity (*get)(const struct run *, const char *)) {
+static json_t *machine_json(const struct run *run, enum facts_machine which) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct facts_figure *figures = NULL;
+    size_t count = facts_machine(run, which, arena, &figures);
     json_t *json = json_object();
-    for (; *names; names++) {
-        struct quantity q = get(run, *names);
-        run_json_put_quantity(json, *names, &q);
-    }
+    for (size_t i = 0; i < count; i++)
+        run_json_put_quantity(json, figures[i].name, &figures[i].quantity);
     return json;
 }
 
@@ -277,8 +294,8 @@ static json_t *host_json(const struct run *run) {
     run_json_put_quantity(io, "written_chars", &run->io_written_chars);
     json_put(json, "io", io);
     run_json_put_quantity(json, "processes", &run->processes);
-    json_put(json, "limits", machine_json(run, facts_limit_names, facts_limit));
-    json_put(json, "totals", machine_json(run, facts_total_names, facts_total));
+    json_put(json, "limits", machine_json(run, FACTS_LIMITS));
+    json_put(json, "totals", machine_json(run, FACTS_TOTALS));
     return json;
 }
 

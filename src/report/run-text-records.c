@@ -29,7 +29,7 @@ void run_text_phase_list(struct strbuf *out, struct report_style style, const st
         {.title = _("phase")},
         {.title = _("from"), .right = true},
         {.title = _("to"), .right = true},
-        {.title = _("known by"), .elastic = true},
+        {.title = _("known by"), .elastic = 6},
     };
     size_t count = shown(style, run->phase_count);
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));

@@ -64,6 +64,8 @@ static void add_outcome(struct strbuf *out, const struct run *run) {
     facts_ending(run, out);
     if (run->outcome == OUTCOME_OK && strcmp(run->verified ? run->verified : "", "yes") != 0)
         strbuf_printf(out, "; %s", _("what it wrote is not verified"));
+    if (run->validity == RUN_INVALID)
+        strbuf_printf(out, "; %s", _("declared invalid"));
 }
 
 static void add_when(struct strbuf *out, const struct run *run) {
@@ -73,8 +75,12 @@ static void add_when(struct strbuf *out, const struct run *run) {
     }
     run_text_add_date(out, run->started_utc_ns);
     if (run->ended_utc_ns != 0) {
-        strbuf_add_str(out, _(" to "));
-        run_text_add_date(out, run->ended_utc_ns);
+        AUTO_STRBUF struct strbuf start = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf end = STRBUF_INIT;
+        run_text_add_date(&start, run->started_utc_ns);
+        run_text_add_date(&end, run->ended_utc_ns);
+        bool same_day = strncmp(strbuf_str(&start), strbuf_str(&end), 11) == 0;
+        strbuf_printf(out, _(" to %s"), strbuf_str(&end) + (same_day && end.length > 11 ? 11 : 0));
     }
     strbuf_add_str(out, " UTC");
 }
@@ -110,10 +116,6 @@ static void header(struct strbuf *out, struct report_style style, const struct r
     strbuf_add_str(out, "  ");
     layout_add_colored(out, style, run_text_outcome_color(run->outcome),
                        outcome_name(run->outcome));
-    if (run->validity == RUN_INVALID) {
-        strbuf_add_str(out, "  ");
-        layout_add_colored(out, style, LAYOUT_BAD, _("declared invalid"));
-    }
     strbuf_add_char(out, '\n');
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     facts_command_line(run, &text);
@@ -217,9 +219,10 @@ static void memory(struct strbuf *out, struct report_style style, const struct r
     layout_quantity(out, style, _("largest process"), &run->largest_process_rss);
     layout_quantity(out, style, _("tree, PSS"), &run->tree_pss);
     layout_quantity(out, style, _("cgroup charged"), &run->cgroup_charged);
-    struct quantity limit = facts_limit(run, "memory"), total = facts_total(run, "memory");
-    layout_quantity(out, style, _("limit"), &limit);
-    layout_quantity(out, style, _("machine"), &total);
+    struct quantity limit = facts_machine_figure(run, FACTS_LIMITS, "memory"),
+                    total = facts_machine_figure(run, FACTS_TOTALS, "memory");
+    layout_quantity(out, style, _("memory limit"), &limit);
+    layout_quantity(out, style, _("machine has"), &total);
 }
 
 static void processor_and_io(struct strbuf *out, struct report_style style, const struct run *run) {
@@ -230,7 +233,8 @@ static void processor_and_io(struct strbuf *out, struct report_style style, cons
     layout_quantity(out, style, _("written"), &run->io_written);
     layout_quantity(out, style, _("read, any source"), &run->io_read_chars);
     layout_quantity(out, style, _("written, any"), &run->io_written_chars);
-    struct quantity limit = facts_limit(run, "cpu"), total = facts_total(run, "cpus");
+    struct quantity limit = facts_machine_figure(run, FACTS_LIMITS, "cpu"),
+                    total = facts_machine_figure(run, FACTS_TOTALS, "cpu");
     layout_quantity(out, style, _("CPU limit"), &limit);
     layout_quantity(out, style, _("CPUs of machine"), &total);
 }

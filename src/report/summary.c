@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-#define LABEL_COLUMN 2
-#define TEXT_COLUMN  10
+#define LABEL_COLUMN  2
+#define TEXT_COLUMN   10
+#define SUMMARY_NOTES 3 /* the gravest ones; all stand in `show` */
 
 static void line(struct strbuf *out, struct report_style style, const char *label,
                  const char *text) {
@@ -119,7 +120,7 @@ static void add_with_method(struct strbuf *out, struct report_style style, const
 static void peaks(struct strbuf *out, struct report_style style, const struct run *run) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     add_with_method(&text, style, _("largest process"), &run->largest_process_rss);
-    add_with_method(&text, style, _("all together"), &run->tree_pss);
+    add_with_method(&text, style, _("whole tree"), &run->tree_pss);
     line(out, style, _("memory"), strbuf_str(&text));
     AUTO_STRBUF struct strbuf use = STRBUF_INIT;
     strbuf_add_str(&use, "CPU ");
@@ -138,9 +139,12 @@ static void peaks(struct strbuf *out, struct report_style style, const struct ru
 static void notes(struct strbuf *out, struct report_style style, const struct run *run) {
     struct note list[NOTES_MAX];
     size_t count = notes_collect(run, style.ascii, list);
-    for (size_t i = 0; i < count; i++) {
+    size_t shown = count > SUMMARY_NOTES && !style.verbose ? SUMMARY_NOTES : count;
+    for (size_t i = 0; i < shown; i++) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         notes_format(&list[i], &text);
+        if (i + 1 == shown && shown < count)
+            strbuf_printf(&text, _("; %zu more in `probelauf show`"), count - shown);
         line(out, style, _("note"), strbuf_str(&text));
     }
     notes_clear(list, count);

@@ -207,11 +207,6 @@ static void add_plot_row(struct strbuf *out, const struct plot *plot, double top
     }
 }
 
-static void trim_blanks(struct strbuf *out) {
-    while (out->length > 0 && out->data[out->length - 1] == ' ')
-        out->data[--out->length] = '\0';
-}
-
 static void draw(struct strbuf *out, struct plot *plot, struct report_style style, const char *name,
                  const char *unit, size_t rows) {
     const struct brush *brush = style.ascii ? &brush_ascii : &brush_unicode;
@@ -228,7 +223,7 @@ static void draw(struct strbuf *out, struct plot *plot, struct report_style styl
             strbuf_add_char(&label, '0');
         add_label(out, strbuf_str(&label), style.ascii);
         add_plot_row(out, plot, top, row, rows, brush);
-        trim_blanks(out);
+        layout_trim(out);
         strbuf_add_char(out, '\n');
     }
 }
