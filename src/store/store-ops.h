@@ -25,9 +25,10 @@ struct store_ops {
                 struct store_entry **ret_entries, size_t *ret_count, struct err *err);
     int (*info)(struct store *store, struct arena *arena, struct store_info *ret_info,
                 struct err *err);
-    int (*check)(struct store *store, store_problem_fn each, void *context, size_t *ret_problems,
-                 struct err *err);
+    int (*check)(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
+                 size_t *ret_problems, struct err *err);
     int (*each_journal)(struct store *store, store_journal_fn each, void *context, struct err *err);
+    int (*clear_entries)(struct store *store, struct err *err);
     int (*replace_entry)(struct store *store, const struct store_entry *entry, struct err *err);
     int (*purge)(struct store *store, const char *const *runs, size_t count, size_t *ret_deleted,
                  struct err *err);

@@ -19,6 +19,7 @@
 struct checking {
     struct sqlite_store *store;
     store_problem_fn each;
+    store_journal_fn sound;
     void *context;
     size_t problems;
 };
@@ -59,7 +60,7 @@ static int check_query(struct checking *checking, const char *sql, const char *w
     return note_damage(checking, rc, err);
 }
 
-/* Reads journal `id`; 1: there is one, with what is wrong with it in err (cleared when sound). */
+/* The first journal behind id: 1 if there is one. */
 static int check_journal(struct checking *checking, int64_t *inout_id, struct err *err) {
     AUTO_STMT sqlite3_stmt *row = NULL;
     int rc = sql_prepare(checking->store,
@@ -74,13 +75,18 @@ static int check_journal(struct checking *checking, int64_t *inout_id, struct er
         return rc;
     *inout_id = sqlite3_column_int64(row, 0);
     AUTO_FREE void *bytes = NULL;
-    size_t length;
+    size_t length = 0;
     rc = sqlite_unpack(checking->store, row, 3, &bytes, &length, err);
     if (rc == -EBADMSG) {
         found(checking, sql_text(row, 1), sql_text(row, 2), err->text);
         err_clear(err);
         return 1;
     }
+    AUTO_FREE char *run = mem_strdup(sql_text(row, 1));
+    AUTO_FREE char *part = mem_strdup(sql_text(row, 2));
+    sql_finalize_ptr(&row); /* the callback may be slow */
+    if (rc == 0 && checking->sound)
+        rc = checking->sound(run, part, bytes, length, checking->context, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -93,10 +99,10 @@ static int check_journals(struct checking *checking, struct err *err) {
     return note_damage(checking, rc, err);
 }
 
-int sqlite_check(struct store *store, store_problem_fn each, void *context, size_t *ret_problems,
-                 struct err *err) {
+int sqlite_check(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
+                 size_t *ret_problems, struct err *err) {
     struct sqlite_store *self = sqlite_of(store);
-    struct checking checking = {.store = self, .each = each, .context = context};
+    struct checking checking = {.store = self, .each = each, .sound = sound, .context = context};
     int rc = check_database(&checking, err);
     if (rc == 0)
         rc = sqlite_check_schema(self, each, context, &checking.problems, err);

@@ -266,6 +266,10 @@ static int find_journal(struct sqlite_store *store, const char *run, const char 
     return 0;
 }
 
+int sqlite_clear_entries(struct store *store, struct err *err) {
+    return sql_exec(sqlite_of(store), "DELETE FROM entry", err);
+}
+
 int sqlite_replace_entry(struct store *store, const struct store_entry *entry, struct err *err) {
     struct sqlite_store *self = sqlite_of(store);
     int rc = sql_change_begin(self, err);

@@ -405,6 +405,7 @@ const struct store_ops store_sqlite_ops = {
     .info = sqlite_info,
     .check = sqlite_check,
     .each_journal = sqlite_each_journal,
+    .clear_entries = sqlite_clear_entries,
     .replace_entry = sqlite_replace_entry,
     .purge = sqlite_purge,
     .salvage = sqlite_salvage,

@@ -101,6 +101,7 @@ int sqlite_put(struct store *store, const struct store_entry *entry, const void 
 int sqlite_get(struct store *store, const char *run, const char *part, void **ret_bytes,
                size_t *ret_length, struct err *err);
 int sqlite_each_journal(struct store *store, store_journal_fn each, void *context, struct err *err);
+int sqlite_clear_entries(struct store *store, struct err *err);
 int sqlite_replace_entry(struct store *store, const struct store_entry *entry, struct err *err);
 int sqlite_purge(struct store *store, const char *const *runs, size_t count, size_t *ret_deleted,
                  struct err *err);
@@ -120,8 +121,8 @@ int sqlite_info(struct store *store, struct arena *arena, struct store_info *ret
 
 /* ---- store-sqlite-check.c: verifying and saving ---- */
 
-int sqlite_check(struct store *store, store_problem_fn each, void *context, size_t *ret_problems,
-                 struct err *err);
+int sqlite_check(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
+                 size_t *ret_problems, struct err *err);
 int sqlite_salvage(const char *place, store_journal_fn each, void *context, size_t *ret_unreadable,
                    struct err *err);
 int sqlite_replace_file(const char *place, const char *new_place, char **ret_aside,

@@ -19,8 +19,8 @@ bool store_ops_are_complete(const struct store_ops *ops) {
     return ops->scheme && ops->scheme[0] && !strchr(ops->scheme, ':') && ops->open && ops->close &&
            ops->set_patience && ops->begin && ops->commit && ops->rollback && ops->put &&
            ops->get && ops->list && ops->info && ops->check && ops->each_journal &&
-           ops->replace_entry && ops->purge && ops->salvage && ops->replace_file &&
-           ops->spare_place;
+           ops->clear_entries && ops->replace_entry && ops->purge && ops->salvage &&
+           ops->replace_file && ops->spare_place;
 }
 
 static const struct store_ops *backend_of(const char *url, size_t scheme_length) {
@@ -111,13 +111,17 @@ int store_info(struct store *store, struct arena *arena, struct store_info *ret_
     return store->ops->info(store, arena, ret_info, err);
 }
 
-int store_check(struct store *store, store_problem_fn each, void *context, size_t *ret_problems,
-                struct err *err) {
-    return store->ops->check(store, each, context, ret_problems, err);
+int store_check(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
+                size_t *ret_problems, struct err *err) {
+    return store->ops->check(store, each, sound, context, ret_problems, err);
 }
 
 int store_each_journal(struct store *store, store_journal_fn each, void *context, struct err *err) {
     return store->ops->each_journal(store, each, context, err);
+}
+
+int store_clear_entries(struct store *store, struct err *err) {
+    return store->ops->clear_entries(store, err);
 }
 
 int store_replace_entry(struct store *store, const struct store_entry *entry, struct err *err) {

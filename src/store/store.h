@@ -102,22 +102,24 @@ struct store_info {
 int store_info(struct store *store, struct arena *arena, struct store_info *ret_info,
                struct err *err);
 
-/* Verifies: database integrity, schema, digest of every journal, index against journal presence.
- * What only readers of journals can see (format, stale index rows) is work/ledger's part. One
- * callback per problem; 0 with *ret_problems counted. */
-typedef void (*store_problem_fn)(const char *run, const char *part, const char *what,
-                                 void *context);
-int store_check(struct store *store, store_problem_fn each, void *context, size_t *ret_problems,
-                struct err *err);
-
 /* Iterates all journals in the order they were taken in (rebuild, export); no lock is held while
  * `each` runs, so it may be slow and may use the store. Stops at the first negative return of each.
  * A journal whose digest does not fit ends it with "ledger-damaged". */
 typedef int (*store_journal_fn)(const char *run, const char *part, const void *bytes, size_t length,
                                 void *context, struct err *err);
 int store_each_journal(struct store *store, store_journal_fn each, void *context, struct err *err);
-int store_replace_entry(struct store *store, const struct store_entry *entry,
-                        struct err *err); /* rebuild one index row */
+
+/* Verifies: database integrity, schema, digest of every journal, index against journal presence.
+ * `each` is called for every problem, `sound` (may be NULL) for every journal whose digest fits:
+ * what only readers of journals can see is the caller's part. 0 with *ret_problems counted. */
+typedef void (*store_problem_fn)(const char *run, const char *part, const char *what,
+                                 void *context);
+int store_check(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
+                size_t *ret_problems, struct err *err);
+
+/* Rebuilding the index inside a batch: empty it, then write the row of each journal anew. */
+int store_clear_entries(struct store *store, struct err *err);
+int store_replace_entry(struct store *store, const struct store_entry *entry, struct err *err);
 
 /* Deletes the journals and rows of these runs and the events about them. */
 int store_purge(struct store *store, const char *const *runs, size_t count, size_t *ret_deleted,

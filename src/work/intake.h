@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "store/store.h"
 #include "work/place.h"
 
@@ -35,3 +36,6 @@ void intake_all(struct store *store, const struct place *place, int64_t limit_ns
  * that can be used. */
 int intake_entry(const void *bytes, size_t length, bool live, struct arena *arena,
                  struct store_entry *ret_entry, size_t *ret_sound_length, struct err *err);
+
+/* The bytes of a journal file: a plain file, never through a link. */
+int intake_read_file(const char *path, struct strbuf *out, struct err *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Finding and loading runs: from the ledger and, while they run, from their journals. Does the intake first. */
+/* Finding and loading runs: from the ledger and, while they run, from their journals. Does the
+ * intake first. */
 #pragma once
 
 #include "base/err.h"
@@ -12,8 +13,8 @@
 
 struct runs; /* an open view on ledger + live journals */
 
-/* A ledger that cannot be opened is not fatal while journals can be read: warning (translated) is set and reading goes on
- * from the journals alone. */
+/* A ledger that cannot be opened is not fatal while journals can be read: warning (translated) is
+ * set and reading goes on from the journals alone. */
 int runs_open(const struct place *place, struct runs **ret_runs, struct err *err);
 const char *runs_warning(const struct runs *runs); /* "" or one line */
 struct store *runs_store(struct runs *runs);       /* NULL when unavailable */
@@ -21,11 +22,21 @@ struct runs *runs_close(struct runs *runs);
 void runs_close_ptr(struct runs **runs);
 #define AUTO_RUNS __attribute__((cleanup(runs_close_ptr)))
 
-/* Entries newest first, live ones included (outcome "running"). */
-int runs_list(struct runs *runs, const struct store_query *query, struct arena *arena, struct store_entry **ret_entries, size_t *ret_count, struct err *err);
+/* Entries newest first, live ones included (outcome "running"). query->after may be any ref. Texts
+ * live in arena or in runs. */
+int runs_list(struct runs *runs, const struct store_query *query, struct arena *arena,
+              struct store_entry **ret_entries, size_t *ret_count, struct err *err);
+
+/* The entry of a run by ref (below); of several parts the one that began first. Texts live in arena
+ * or in runs. */
+int runs_resolve(struct runs *runs, const char *ref, struct arena *arena,
+                 struct store_entry *ret_entry, struct err *err);
 
 /* ref: UUID, any unique tail, "@1" (latest), "@2", …; "run-not-found", "run-ambiguous". */
-int runs_load(struct runs *runs, const char *ref, bool with_series, struct run **ret_run, struct err *err);
-int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool with_series, struct run **ret_run, struct err *err);
+int runs_load(struct runs *runs, const char *ref, bool with_series, struct run **ret_run,
+              struct err *err);
+int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool with_series,
+                    struct run **ret_run, struct err *err);
 /* Journal bytes as they are; caller frees. */
-int runs_journal(struct runs *runs, const char *ref, void **ret_bytes, size_t *ret_length, struct err *err);
+int runs_journal(struct runs *runs, const char *ref, void **ret_bytes, size_t *ret_length,
+                 struct err *err);

@@ -127,7 +127,7 @@ static inline void count_problem(const char *run, const char *part, const char *
 static inline size_t problems_of(struct store *store, char *ret_what) {
     struct err err = ERR_INIT;
     size_t problems = 999;
-    must(store_check(store, count_problem, ret_what, &problems, &err), &err);
+    must(store_check(store, count_problem, NULL, ret_what, &problems, &err), &err);
     return problems;
 }
 
