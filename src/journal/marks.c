@@ -145,22 +145,32 @@ static const char *put_amount(json_t *mark, const char *field) {
     return NULL;
 }
 
-static const char *put_result(json_t *mark, const char *name, const char *field) {
-    static const char *const no_numbers[] = {"nan", "inf", "infinity"};
+/* nan and inf are reports too, only no numbers. */
+static bool is_no_number(const char *field) {
+    static const char *const words[] = {"nan", "inf", "infinity"};
+    const char *bare = field + (*field == '-' || *field == '+');
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        if (strcasecmp(bare, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *put_result(json_t *mark, const char *name, const char *field, const char *unit) {
     double value;
     put_masked(mark, "name", name);
     if (str_to_double(field, &value) == 0) {
         put_number(mark, "value", value);
-        return NULL;
+    } else if (is_no_number(field)) {
+        json_put_text(mark, "text", field);
+    } else {
+        return N_("the value of the result is not a number");
     }
-    const char *bare = field + (*field == '-' || *field == '+');
-    for (size_t i = 0; i < ARRAY_LENGTH(no_numbers); i++) {
-        if (strcasecmp(bare, no_numbers[i]) == 0) {
-            json_put_text(mark, "text", field);
-            return NULL;
-        }
+    if (unit != NULL) {
+        put_masked(mark, "unit", unit);
     }
-    return N_("the value of the result is not a number");
+    return NULL;
 }
 
 static const char *put_phase(json_t *mark, const char *name) {
@@ -210,10 +220,7 @@ static const char *put_rest(json_t *mark, const struct mark_verb *verb, char *re
     case MARK_AMOUNT:
         return put_amount(mark, fields[0]);
     case MARK_RESULT:
-        if (fields[2] != NULL) {
-            put_masked(mark, "unit", fields[2]);
-        }
-        return fields[1] == NULL ? no_name : put_result(mark, fields[0], fields[1]);
+        return fields[1] == NULL ? no_name : put_result(mark, fields[0], fields[1], fields[2]);
     case MARK_TEXT:
         break;
     }
