@@ -69,7 +69,7 @@ static void add_json(struct strbuf *out, const json_t *json) {
         if (size == shown.length) {
             strbuf_add(out, text.data + at, size);
         } else {
-            strbuf_printf(out, "\\u%04" PRIx32, code);
+            strbuf_printf(out, "\\u%04" PRIX32, code);
         }
         at += size;
     }
