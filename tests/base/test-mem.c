@@ -35,6 +35,14 @@ static void test_steal_leaves_null(void **state) {
     free(kept);
 }
 
+static void test_a_freed_pointer_is_null(void **state) {
+    (void)state;
+    char *text = mem_strdup("gone");
+    mem_free_ptr(&text);
+    assert_null(text);
+    mem_free_ptr(&text); /* again does nothing */
+}
+
 static void overflow(const void *argument) {
     (void)argument;
     volatile size_t count = SIZE_MAX / 2 + 1; /* hidden from the compiler's own check */
@@ -110,6 +118,7 @@ int main(void) {
         cmocka_unit_test(test_alloc_is_zeroed),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_steal_leaves_null),
+        cmocka_unit_test(test_a_freed_pointer_is_null),
         cmocka_unit_test(test_overflow_ends_the_program_with_one_line),
         cmocka_unit_test(test_arena_keeps_pieces_apart_and_aligned),
         cmocka_unit_test(test_arena_texts),

@@ -23,9 +23,10 @@ static int tree_setup(void **state) {
 static void test_reads_below_the_prefix(void **state) {
     const struct root root = {*state};
     char buf[64];
+    memset(buf, 'x', sizeof buf);
     assert_int_equal(root_read_buf(&root, "/proc/1/stat", buf, sizeof buf), 10);
     assert_string_equal(buf, "1 (init) S");
-    char small[5];
+    char small[5] = "xxxx";
     assert_int_equal(root_read_buf(&root, "/proc/1/stat", small, sizeof small), 4);
     assert_string_equal(small, "1 (i"); /* cut, with its NUL */
     assert_int_equal(root_read_buf(&root, "/proc/2/stat", buf, sizeof buf), -ENOENT);
@@ -39,6 +40,9 @@ static void test_reads_below_the_prefix(void **state) {
     assert_false(root_exists(&root, "/proc/self"));
     assert_int_equal(root_readlink(&root, "/proc/1/exe", buf, sizeof buf), 10);
     assert_string_equal(buf, "/sbin/init");
+    memset(small, 'x', sizeof small);
+    assert_int_equal(root_readlink(&root, "/proc/1/exe", small, sizeof small), 4);
+    assert_string_equal(small, "/sbi"); /* cut, with its NUL */
     assert_int_equal(root_readlink(&root, "/proc/1/stat", buf, sizeof buf), -EINVAL);
     assert_string_equal(buf, "");
 }

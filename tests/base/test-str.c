@@ -270,6 +270,7 @@ static void test_nearest(void **state) {
     assert_string_equal(str_nearest("exlpian", words, count), "explain");
     assert_string_equal(str_nearest("run", words, count), "run");
     assert_null(str_nearest("xyzzy", words, count));
+    assert_null(str_nearest("runner", words, count)); /* 3 of 6 letters away */
     assert_null(str_nearest("", words, count));
     assert_null(str_nearest("r", words, count)); /* a third of one letter is nothing */
     char long_word[200];
