@@ -167,7 +167,7 @@ static void add_plain(struct strbuf *out, const struct run *run) {
     add_text(out, json_get_text(start, "block", NULL));
     add_text(out, json_get_text(start, "step", NULL));
     add_text(out, strbuf_str(&command));
-    add_text(out, json_get_text(start, "note", NULL));
+    add_text(out, run->note ? run->note : json_get_text(start, "note", NULL));
     add_text(out, run->disposition);
     add_text(out, json_get_text(start, "host", NULL));
     add_text(out, json_get_text(code, "commit", NULL));

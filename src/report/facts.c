@@ -134,7 +134,8 @@ struct quantity facts_stream_bytes(const struct run *run, const char *stream, co
 }
 
 const char *facts_environment_reason(const struct run *run, const char *part) {
-    return json_get_text(json_get_object(run->environment, "reasons"), part, NULL);
+    const char *english = json_get_text(json_get_object(run->environment, "reasons"), part, NULL);
+    return english ? msg_get(english) : NULL; /* records keep the English sentence */
 }
 
 static const char *machine_unit(const char *name) {
@@ -149,8 +150,12 @@ struct quantity facts_machine_figure(const struct run *run, enum facts_machine w
     const json_t *figures = json_get_object(run->environment, part);
     enum quantity_reason reason =
         json_object_size(run->environment) > 0 ? QUANTITY_NOT_IN_RECORD : facts_open_reason(run);
-    return facts_quantity(figures ? json_object_get(figures, name) : NULL, machine_unit(name),
-                          machine_parts[which].method, reason, facts_environment_reason(run, part));
+    struct quantity q =
+        facts_quantity(figures ? json_object_get(figures, name) : NULL, machine_unit(name),
+                       machine_parts[which].method, reason, facts_environment_reason(run, part));
+    if (which == FACTS_LIMITS && q.reason == QUANTITY_NOT_APPLICABLE && !q.detail)
+        q.detail = _("none is set");
+    return q;
 }
 
 static bool is_always_named(enum facts_machine which, const char *name) {
@@ -313,6 +318,8 @@ void facts_ending(const struct run *run, struct strbuf *out) {
         strbuf_printf(out, _("signal %d"), run->signal);
         if (name)
             strbuf_printf(out, " (SIG%s)", name);
+    } else if (json_object_get(run->end, "start_errno")) {
+        strbuf_add_str(out, _("not started"));
     } else if (run->has_exit_code) {
         strbuf_printf(out, _("exit code %d"), run->exit_code);
     } else if (run->running) {

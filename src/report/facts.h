@@ -72,7 +72,7 @@ struct facts_expectation {
 size_t facts_expectations(const struct run *run, struct arena *arena,
                           struct facts_expectation **ret_expectations);
 
-/* Why a part of the environment ("git", "limits", …) is open, or NULL. */
+/* Why a part of the environment ("code", "limits", …) is open, translated, or NULL. */
 const char *facts_environment_reason(const struct run *run, const char *part);
 
 /* The command on one line, arguments with blanks in quotes, as one would type it. May hold

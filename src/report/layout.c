@@ -291,8 +291,7 @@ void layout_legend(struct strbuf *out, struct report_style style) {
     strbuf_add_char(out, '\n');
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     strbuf_add_str(&line, _("[m] measured   [e] estimated   [a] assumed   [?] open"));
-    strbuf_add_str(&line, style.ascii ? "   " : "   ≥ ");
-    strbuf_add_str(&line, _("at least: sampled or cut off"));
+    strbuf_add_str(&line, style.ascii ? "" : _("   ≥ at least   ≤ at most"));
     layout_wrap(out, strbuf_str(&line), 0, 0, layout_columns(style));
     strbuf_add_char(out, '\n');
 }

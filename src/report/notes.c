@@ -80,7 +80,7 @@ static bool find_blind_spot(const struct run *run, struct strbuf *evidence) {
     if (!text)
         text = json_get_text(json_array_get(spots, 0), "id", NULL);
     if (text)
-        strbuf_add_str(evidence, text);
+        strbuf_add_str(evidence, msg_get(text)); /* records keep the English sentence */
     return text != NULL;
 }
 
@@ -125,7 +125,8 @@ static bool find_gaps(const struct run *run, struct strbuf *evidence) {
     if (run->gap_count == 0)
         return false;
     const struct run_gap *gap = &run->gaps[0];
-    strbuf_printf(evidence, "%s: %s", gap->what ? gap->what : "?", gap->reason ? gap->reason : "?");
+    strbuf_printf(evidence, "%s: %s", gap->what ? gap->what : "?",
+                  gap->reason ? msg_get(gap->reason) : "?");
     if (run->gap_count > 1)
         strbuf_printf(evidence, _("; %zu more"), run->gap_count - 1);
     return true;
@@ -160,9 +161,11 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
         return find_duration(&q, evidence);
     case NOTE_UNACCOUNTED:
         return quantity_is_known(&run->io_written) && run->io_written.bound == QUANTITY_AT_LEAST &&
-               !run->running && facts_open_reason(run) != QUANTITY_MONITOR_LOST;
+               !run->running && facts_open_reason(run) != QUANTITY_MONITOR_LOST &&
+               json_array_size(json_get_array(run->end, "survivors")) == 0;
     case NOTE_NOT_SEPARATED:
-        return !run->running && is_not_separated(&run->phase[PHASE_LOAD]) &&
+        return !run->running && !json_get_text(run->start, "phase", NULL) &&
+               run->outcome != OUTCOME_START_FAILED && is_not_separated(&run->phase[PHASE_LOAD]) &&
                is_not_separated(&run->phase[PHASE_COMPUTE]);
     case NOTE_MOSTLY_UNATTRIBUTED:
         return find_unattributed(run, evidence);

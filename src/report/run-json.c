@@ -126,7 +126,7 @@ static void put_identity(json_t *json, const struct run *run) {
     json_put(json, "attempt", attempt_json(run));
     json_put(json, "retry_of", run_json_plain_text(run->start, "retry_of"));
     json_put(json, "command", run_json_texts(json_get_array(run->start, "command")));
-    json_put(json, "note", run_json_plain_text(run->start, "note"));
+    json_put_text(json, "note", run->note ? run->note : json_get_text(run->start, "note", NULL));
     json_put(json, "changes", changes_json(run));
     json_put_text(json, "disposition", run->disposition);
     run_json_put_utc(json, "started_utc", run->started_utc_ns);

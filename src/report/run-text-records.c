@@ -114,13 +114,21 @@ void run_text_files(struct strbuf *out, struct report_style style, const struct 
 void run_text_code(struct strbuf *out, struct report_style style, const struct run *run) {
     const json_t *code = json_get_object(run->environment, "code");
     layout_heading(out, style, _("Code"));
-    const char *reason = json_get_text(code, "reason", facts_environment_reason(run, "code"));
-    if (!reason)
-        reason = facts_environment_reason(run, "git");
+    const char *reason = json_get_text(code, "reason", NULL);
+    reason = reason ? msg_get(reason) : facts_environment_reason(run, "code");
     const char *commit = json_get_text(code, "commit", NULL);
     if (!commit) {
-        struct quantity none = quantity_open(NULL, facts_open_reason(run), reason);
-        layout_quantity(out, style, _("state"), &none);
+        AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf why = STRBUF_INIT;
+        struct quantity none = quantity_open(NULL, facts_open_reason(run), NULL);
+        if (reason) { /* which says more than where it is not */
+            strbuf_printf(&open, "[?] %s", _("open"));
+            layout_add_plain(&why, reason, style.ascii);
+        } else {
+            layout_add_quantity(&open, &none, style.ascii, true);
+        }
+        layout_row(out, style, _("state"), strbuf_str(&open), layout_state_color(QUANTITY_OPEN),
+                   strbuf_str(&why));
         return;
     }
     AUTO_STRBUF struct strbuf state = STRBUF_INIT;
@@ -163,7 +171,7 @@ static void interpreters(struct strbuf *out, struct report_style style, const st
         run_text_row(out, style, _("interpreter"), strbuf_str(&text));
     }
     const json_t *packages = json_get_array(run->environment, "packages");
-    if (!packages)
+    if (!packages || json_array_size(list) == 0)
         return;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_printf(&text, _("%zu (--json lists them)"), json_array_size(packages));
@@ -194,7 +202,7 @@ void run_text_environment(struct strbuf *out, struct report_style style, const s
         if (!json_is_string(why))
             continue;
         strbuf_clear(&text);
-        strbuf_printf(&text, "%s: %s", part, json_string_value(why));
+        strbuf_printf(&text, "%s: %s", part, msg_get(json_string_value(why)));
         run_text_row(out, style, _("open"), strbuf_str(&text));
     }
 }
@@ -250,7 +258,7 @@ static void gaps(struct strbuf *out, struct report_style style, const struct run
         strbuf_add_str(&text, _(" to "));
         quantity_format_value(gap->end_s, UNIT_SECOND, &text);
         strbuf_printf(&text, ", %s: %s", gap->what ? gap->what : "?",
-                      gap->reason ? gap->reason : "?");
+                      gap->reason ? msg_get(gap->reason) : "?");
         run_text_row(out, style, _("gap"), strbuf_str(&text));
     }
     more(out, style, run->gap_count, count);
@@ -279,8 +287,8 @@ void run_text_monitor(struct strbuf *out, struct report_style style, const struc
     const json_t *spots = json_get_array(run->start, "blind_spots");
     for (size_t i = 0; i < json_array_size(spots); i++) {
         const json_t *spot = json_array_get(spots, i);
-        run_text_row(out, style, _("blind spot"),
-                     json_get_text(spot, "text", json_get_text(spot, "id", NULL)));
+        const char *english = json_get_text(spot, "text", json_get_text(spot, "id", NULL));
+        run_text_row(out, style, _("blind spot"), english ? msg_get(english) : NULL);
     }
     streams(out, style, run);
 }

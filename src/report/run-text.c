@@ -150,9 +150,10 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     run_text_row(out, style, _("condition"), strbuf_str(&text));
     run_text_row(out, style, _("block"), json_get_text(run->start, "block", NULL));
     run_text_row(out, style, _("step"), json_get_text(run->start, "step", NULL));
-    run_text_row(out, style, _("note"), json_get_text(run->start, "note", NULL));
+    run_text_row(out, style, _("note"),
+                 run->note ? run->note : json_get_text(run->start, "note", NULL));
     run_text_row(out, style, _("run id"), run->id);
-    if (run->part && run->id && strcmp(run->part, run->id) != 0)
+    if (style.verbose && run->part && run->id && strcmp(run->part, run->id) != 0)
         run_text_row(out, style, _("part"), run->part);
 }
 
@@ -187,8 +188,21 @@ static void phase_row(struct strbuf *out, struct report_style style, const struc
                strbuf_str(&value), layout_state_color(q->state), strbuf_str(&note));
 }
 
+/* Nothing told the phases apart: one line says it. */
+static bool is_one_heap(const struct run *run) {
+    const struct quantity *load = &run->phase[PHASE_LOAD];
+    for (int i = 0; i < PHASE_UNATTRIBUTED; i++)
+        if (quantity_is_known(&run->phase[i]) || run->phase[i].reason != load->reason)
+            return false;
+    return true;
+}
+
 static void phases(struct strbuf *out, struct report_style style, const struct run *run) {
     layout_heading(out, style, _("Phases"));
+    if (is_one_heap(run) && !style.verbose) {
+        layout_quantity(out, style, _("all phases"), &run->phase[PHASE_LOAD]);
+        return;
+    }
     for (int i = 0; i < PHASE_COUNT_; i++) {
         const struct quantity *q = &run->phase[i];
         bool always = i == PHASE_LOAD || i == PHASE_COMPUTE || i == PHASE_UNATTRIBUTED;
@@ -282,6 +296,11 @@ void report_run_text(const struct run *run, struct report_style style, struct st
     header(out, style, run);
     header_outcome(out, style, run);
     notes(out, style, run);
+    if (run->outcome == OUTCOME_START_FAILED && !style.verbose) { /* nothing ran */
+        run_text_environment(out, style, run);
+        run_text_changes(out, style, run);
+        return;
+    }
     times(out, style, run);
     phases(out, style, run);
     layout_heading(out, style, _("Timeline"));

@@ -131,7 +131,10 @@ static void peaks(struct strbuf *out, struct report_style style, const struct ru
     add_quantity(&use, style, &run->io_written);
     if (run->gpu_count > 0) {
         strbuf_add_str(&use, ", GPU ");
-        add_quantity(&use, style, &run->gpus[0].device_used);
+        if (quantity_is_known(&run->gpus[0].device_used))
+            add_quantity(&use, style, &run->gpus[0].device_used);
+        else
+            strbuf_add_str(&use, _("open")); /* `show` says why */
     }
     line(out, style, _("used"), strbuf_str(&use));
 }

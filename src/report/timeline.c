@@ -216,9 +216,9 @@ static void draw(struct strbuf *out, struct plot *plot, struct report_style styl
     for (size_t row = rows; row-- > 0;) {
         AUTO_STRBUF struct strbuf label = STRBUF_INIT;
         if (row + 1 == rows)
-            strbuf_add_str(&label, name);
-        else if (row + 2 == rows)
             quantity_format_value(top, unit, &label);
+        else if (row + 2 == rows)
+            strbuf_add_str(&label, name);
         else if (row == 0)
             strbuf_add_char(&label, '0');
         add_label(out, strbuf_str(&label), style.ascii);
@@ -247,19 +247,14 @@ static double seconds_per_unit(const char *unit) {
 
 static void draw_memory(struct strbuf *out, const struct run *run, struct plot *plot,
                         struct report_style style) {
-    static const char *const names[] = {"tree.pss", "tree.rss", "process.rss", NULL};
+    static const char *const names[] = {"tree.pss", "tree.rss_max", NULL};
     const struct run_series *series = find_series(run, names);
     if (!series)
         return;
     plot_clear(plot);
     plot_gauge(plot, series);
-    AUTO_STRBUF struct strbuf name = STRBUF_INIT;
-    strbuf_add_str(&name, _("memory"));
-    if (strcmp(series->name, "tree.pss") == 0)
-        strbuf_add_str(&name, " (PSS)");
-    else
-        strbuf_add_str(&name, " (RSS)");
-    draw(out, plot, style, strbuf_str(&name), UNIT_BYTE, 4);
+    bool pss = strcmp(series->name, names[0]) == 0;
+    draw(out, plot, style, pss ? _("tree, PSS") : _("largest RSS"), UNIT_BYTE, 4);
 }
 
 static void draw_cpu(struct strbuf *out, const struct run *run, struct plot *plot,
@@ -379,6 +374,13 @@ static void draw_axis(struct strbuf *out, const struct plot *plot, struct report
     strbuf_add_char(out, '\n');
 }
 
+static bool has_known_phase(const struct run *run) {
+    for (size_t i = 0; i < run->phase_count; i++)
+        if (run->phases[i].phase != PHASE_UNATTRIBUTED)
+            return true;
+    return false;
+}
+
 void report_timeline(const struct run *run, struct report_style style, struct strbuf *out) {
     double duration_s = known_duration(run);
     if (!(duration_s > 0.0)) {
@@ -396,9 +398,12 @@ void report_timeline(const struct run *run, struct report_style style, struct st
     draw_cpu(&drawing, run, &plot, style);
     if (drawing.length == 0)
         layout_paragraph(out, style, _("memory and CPU: no sample was taken"));
-    strbuf_add(out, strbuf_str(&drawing), drawing.length);
-    draw_axis(out, &plot, style);
-    draw_phases(out, run, &plot, style);
+    bool shown = drawing.length > 0 || has_known_phase(run);
+    if (shown) {
+        strbuf_add(out, strbuf_str(&drawing), drawing.length);
+        draw_axis(out, &plot, style);
+        draw_phases(out, run, &plot, style);
+    }
     if (plot.has_gap) {
         layout_add_blanks(out, LABEL_COLUMNS);
         strbuf_printf(out, "%s %s\n", style.ascii ? brush_ascii.gap : brush_unicode.gap,

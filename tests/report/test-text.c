@@ -3,10 +3,10 @@
  * Golden texts of every renderer for people. PROBELAUF_GOLDEN_WRITE=1 writes them anew (read the
  * difference before it is committed); without it a missing or different file is a failure.
  */
-#include "base/fd.h"
 #include "base/msg.h"
 #include "build-estimate.h"
 #include "build-run.h"
+#include "checks.h"
 #include "report/report.h"
 
 #include <setjmp.h>
@@ -18,29 +18,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* PROBELAUF_TEST_FIXTURES names tests/fixtures. */
-static char *golden_path(const char *name) {
-    const char *fixtures = getenv("PROBELAUF_TEST_FIXTURES");
-    assert_non_null(fixtures);
-    const char *slash = strrchr(fixtures, '/');
-    assert_non_null(slash);
-    return mem_printf("%.*s/report/golden/%s", (int)(slash - fixtures), fixtures, name);
-}
-
-static void check_golden(const char *name, const struct strbuf *text) {
-    AUTO_FREE char *path = golden_path(name);
-    if (getenv("PROBELAUF_GOLDEN_WRITE")) {
-        struct err err = ERR_INIT;
-        assert_int_equal(file_write_atomic(path, strbuf_str(text), text->length, 0644, &err), 0);
-        return;
-    }
-    AUTO_STRBUF struct strbuf golden = STRBUF_INIT;
-    if (file_read(path, 1 << 20, &golden) != 0)
-        fail_msg("no golden file '%s'", path);
-    if (strcmp(strbuf_str(&golden), strbuf_str(text)) != 0)
-        fail_msg("differs from '%s':\n%s", path, strbuf_str(text));
-}
 
 typedef void (*render_fn)(const struct run *run, struct report_style style, struct strbuf *out);
 typedef struct run *(*build_fn)(void);

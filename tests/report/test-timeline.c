@@ -44,8 +44,7 @@ static void nothing_sampled_says_so(void **state) {
     assert_non_null(strstr(text, "nothing was sampled"));
     AUTO_RUN struct run *timed = run_of(5.0);
     AUTO_FREE char *only_time = draw(timed, 80, false);
-    assert_non_null(strstr(only_time, "no sample was taken"));
-    assert_non_null(strstr(only_time, "5 s"));
+    assert_string_equal(only_time, "  memory and CPU: no sample was taken\n");
 }
 
 static void a_gauge_is_drawn_to_scale(void **state) {
@@ -58,21 +57,15 @@ static void a_gauge_is_drawn_to_scale(void **state) {
     AUTO_RUN struct run *run = run_of(20.0);
     build_series(run, "tree.pss", UNIT_BYTE, false, time_s, value, 20);
     AUTO_FREE char *text = draw(run, 33, false); /* 20 columns, one per sample */
-    static const char *const expected[] = {
-        "memory (PSS)                  ▂▄▅▇█",
-        "      20 MiB            ▂▃▅▆█████",
-        "",
-        "           0 ▂▃▅▆████████████████",
-    };
     AUTO_FREE char *top = line_of(text, 0);
     AUTO_FREE char *bottom = line_of(text, 3);
     assert_non_null(strstr(top, "█"));
     assert_int_equal(str_width(top), 33);
     assert_int_equal(str_width(bottom), 33);
     AUTO_FREE char *second = line_of(text, 1);
-    assert_non_null(strstr(second, "20 MiB"));
+    assert_non_null(strstr(top, "20 MiB"));
+    assert_non_null(strstr(second, "tree, PSS"));
     assert_null(strstr(text, "no reading"));
-    (void)expected;
 }
 
 static void a_gap_is_a_gap_and_zero_is_not(void **state) {
@@ -140,8 +133,8 @@ static void a_counter_is_drawn_as_its_rate(void **state) {
     AUTO_FREE char *top = line_of(text, 0);
     AUTO_FREE char *label = line_of(text, 1);
     AUTO_FREE char *bottom = line_of(text, 2);
-    assert_string_equal(top, "   CPU cores      #####");
-    assert_non_null(strstr(label, "3 "));
+    assert_string_equal(top, "           3      #####");
+    assert_non_null(strstr(label, "CPU cores"));
     assert_string_equal(bottom, "           0 ####################");
 }
 

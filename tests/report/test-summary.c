@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The paragraph after a run: short, with the figures, the gravest notes and the next step. */
+#include "build-run.h"
+#include "report/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char *summary(const struct run *run) {
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    report_run_summary(run, (struct report_style){.width = 80}, &out);
+    return strbuf_take(&out);
+}
+
+static size_t count_of(const char *text, const char *what) {
+    size_t count = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
+        count++;
+    return count;
+}
+
+static void an_ordinary_run_fits_into_eight_lines(void **state) {
+    (void)state;
+    AUTO_RUN struct run *ok = build_ok();
+    AUTO_RUN struct run *plain = build_plain();
+    AUTO_FREE char *ok_text = summary(ok);
+    AUTO_FREE char *plain_text = summary(plain);
+    assert_true(count_of(ok_text, "\n") <= 8);
+    assert_true(count_of(plain_text, "\n") <= 9);
+    assert_non_null(strstr(ok_text, "wall 4 min 12 s"));
+    assert_non_null(strstr(ok_text, "load 12.3 s"));
+    assert_non_null(strstr(ok_text, "1.36 GiB (larger of VmHWM and ru_maxrss)"));
+    assert_non_null(strstr(ok_text, "probelauf estimate --repeat 24"));
+}
+
+static void phases_that_are_not_separated_say_how_to(void **state) {
+    (void)state;
+    AUTO_RUN struct run *plain = build_plain();
+    AUTO_FREE char *text = summary(plain);
+    assert_non_null(strstr(text, "not separated"));
+    assert_non_null(strstr(text, "probelauf mark load"));
+    assert_non_null(strstr(text, "--pattern"));
+    json_object_set_new(plain->start, "phase", json_string("setup")); /* the user said what it is */
+    AUTO_FREE char *declared = summary(plain);
+    assert_null(strstr(declared, "not separated"));
+}
+
+static void a_failed_run_gets_cause_and_advice(void **state) {
+    (void)state;
+    AUTO_RUN struct run *failed = build_failed();
+    AUTO_FREE char *text = summary(failed);
+    assert_non_null(strstr(text, "disk_full"));
+    assert_non_null(strstr(text, "No space left on device"));
+    assert_non_null(strstr(text, "probelauf explain @1"));
+    assert_null(strstr(text, "estimate --repeat"));
+    assert_null(strchr(text, '\033'));
+    assert_int_equal(count_of(text, "  note "), 3);
+    assert_non_null(strstr(text, "2 more in"));
+}
+
+static void a_function_test_is_no_base(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_ok();
+    json_object_set_new(run->start, "purpose", json_string("function-test"));
+    AUTO_FREE char *text = summary(run);
+    assert_non_null(strstr(text, "never the base of an estimate"));
+    assert_null(strstr(text, "estimate --repeat"));
+}
+
+static void what_was_not_read_is_open(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_empty();
+    AUTO_FREE char *text = summary(run);
+    assert_null(strstr(text, " 0 "));
+    assert_null(strstr(text, "0 B"));
+    assert_true(count_of(text, "open") >= 4);
+}
+
+static void a_start_that_failed_tells_why(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_empty();
+    run->outcome = OUTCOME_START_FAILED;
+    json_object_set_new(run->end, "start_errno", json_integer(2));
+    json_object_set_new(run->end, "start_error", json_string("No such file or directory"));
+    AUTO_FREE char *text = summary(run);
+    assert_non_null(strstr(text, "cause   No such file or directory"));
+    assert_non_null(strstr(text, "not started"));
+    assert_null(strstr(text, "memory"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_ordinary_run_fits_into_eight_lines),
+        cmocka_unit_test(phases_that_are_not_separated_say_how_to),
+        cmocka_unit_test(a_failed_run_gets_cause_and_advice),
+        cmocka_unit_test(a_function_test_is_no_base),
+        cmocka_unit_test(what_was_not_read_is_open),
+        cmocka_unit_test(a_start_that_failed_tells_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
