@@ -182,7 +182,7 @@ static void test_sums_do_not_depend_on_order_and_nest(void **state) {
     AUTO_ARENA struct arena *arena = arena_new();
     uint64_t random = 5;
     for (int round = 0; round < 3000; round++) {
-        struct quantity_part parts[8];
+        struct quantity_part parts[8] = {0};
         size_t count = 1 + (size_t)(next_random(&random) % 8);
         for (size_t i = 0; i < count; i++)
             parts[i] = (struct quantity_part){"p", kinds[next_random(&random) % KINDS]};
