@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The measured launcher: starts one command, watches it and its descendants, keeps a journal. The monitor never harms the
- * run: killed, out of disk, out of memory, ledger gone: the command goes on with its streams.
+ * The measured launcher: starts one command, watches it and its descendants, keeps a journal. The
+ * monitor never harms the run: killed, out of disk, out of memory, ledger gone: the command goes on
+ * with its streams.
  *
- * Processes: monitor (this one: fork, wait, timers, stat/status reads, socket writes), recorder (journal, text, environment
- * and PSS through children of its own), copier (bytes of a piped or terminal stream). docs/architecture.md has the picture.
+ * Processes: monitor (this one: fork, wait, timers, stat/status reads, socket writes), recorder
+ * (journal, text, environment and PSS through children of its own), copier (bytes of a piped or
+ * terminal stream). docs/architecture.md has the picture.
  */
 #pragma once
 
@@ -15,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum exec_tee { EXEC_TEE_AUTO = 0, EXEC_TEE_NONE };
 
@@ -24,38 +27,51 @@ struct exec_pattern {
 
 struct exec_options {
     const char *const *argv; /* NULL-terminated */
-    const char *const *journal_dirs; /* tried in order, NULL-terminated; the first writable one is used */
+    const char *const
+        *journal_dirs; /* tried in order, NULL-terminated; the first writable one is used */
     char run[UUID_TEXT_SIZE], part[UUID_TEXT_SIZE];
-    const char *study;       /* NULL: none */
-    json_t *start_extra;     /* keys that only the caller knows, merged into START: purpose, condition, note, changes, step, attempt, … (borrowed) */
-    const char *phase;       /* --phase or NULL */
+    const char *study;   /* NULL: none */
+    json_t *start_extra; /* keys that only the caller knows, merged into START: purpose, condition,
+                            note, changes, step, attempt, … (borrowed) */
+    const char *phase;   /* --phase or NULL */
     const struct exec_pattern *patterns;
     size_t pattern_count;
     const char *const *inputs, *const *outputs; /* NULL-terminated lists or NULL */
     const char *const *expect;                  /* "marker=…", "file=…", "count=…" */
-    int64_t max_time_ns;     /* 0: none */
-    int64_t grace_ns;        /* default 30 s */
-    int64_t linger_ns;       /* default 10 s */
+    int64_t max_time_ns;                        /* 0: none */
+    int64_t grace_ns;                           /* default 30 s */
+    int64_t linger_ns;                          /* default 10 s */
     enum exec_tee tee;
-    /* Called in the recorder process after the monitor has left, with the finished journal (intake). May take long. */
+    /* Called in the recorder process after the monitor has left, with the finished journal
+     * (intake). May take long. */
     void (*recorded)(const char *journal_path, void *context);
     void *context;
 };
 
 struct exec_result {
-    int status;          /* what `run` must exit with: the command's, 128+N, 124, 126, 127; 125 own failure before the start */
-    int raise_signal;    /* SIGINT: re-raise on ourselves so that shell loops stop; 0: none */
-    bool recorded;       /* the end record is on disk (acknowledged by the recorder) */
+    int status; /* what `run` must exit with: the command's, 128+N, 124, 126, 127; 125 own failure
+                   before the start */
+    int raise_signal;        /* SIGINT: re-raise on ourselves so that shell loops stop; 0: none */
+    bool recorded;           /* the end record is on disk (acknowledged by the recorder) */
     char journal_path[4096]; /* "" when no place was writable */
-    char warning[512];   /* "" or the one line that the user must see (not recorded, late, …), translated */
+    char warning[512]; /* "" or the one line that the user must see (not started, not recorded,
+                          late, …), translated */
+    int release_fd;    /* the recorder keeps the journal until this is closed; see exec_release() */
+    pid_t recorder_pid; /* 0: none */
 };
 
-/* 0 unless nothing was started for a reason of our own (then status 125 and err). A command that cannot be executed is a
- * result (126/127), with its record. */
+/* 0 unless nothing was started for a reason of our own (then status 125 and err). A command that
+ * cannot be executed is a result (126/127), with its record. */
 int exec_run(const struct exec_options *options, struct exec_result *ret_result, struct err *err);
 
-/* The environment variable that holds the marks file of the run around us, and writing to it (probelauf mark). */
+/* Lets the recorder hand the finished journal on (intake, which takes the file away). To be called
+ * once the caller has read what it wants of the journal; the end of the process does it, too. */
+void exec_release(struct exec_result *result);
+
+/* The environment variable that holds the marks file of the run around us, and writing to it
+ * (probelauf mark). */
 #define EXEC_MARKS_VARIABLE "PROBELAUF_MARKS"
 #define EXEC_RUN_VARIABLE   "PROBELAUF_RUN"
-/* Appends one line with one write(); -ENXIO when not inside a run. verb and the rest as in docs/journal-format.md. */
+/* Appends one line with one write(); -ENXIO when not inside a run. verb and the rest as in
+ * docs/journal-format.md. */
 int exec_mark(const char *verb, const char *name, const char *value, struct err *err);

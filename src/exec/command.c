@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The child side of the launch: own streams, own cgroup, the signal state we were given, exec. Must
+ * not allocate there. */
+#include "exec/command.h"
+
+#include "base/mem.h"
+#include "exec/exec.h"
+#include "exec/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define FLOOR_MARGIN_BYTES (128 << 10)
+
+static void run_child(const struct command_spec *spec, int exec_fd) __attribute__((noreturn));
+
+/* A process that executes keeps the mark of what it was before (Linux fs/exec.c, exec_mmap:
+ * setmax_mm_hiwater_rss), so ru_maxrss says something only above this. Some pages are still touched
+ * on the way to exec. */
+static void tell_floor(const struct command_spec *spec) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        atomic_store(spec->rss_floor_bytes, (int64_t)usage.ru_maxrss * 1024 + FLOOR_MARGIN_BYTES);
+}
+
+static void run_child(const struct command_spec *spec, int exec_fd) {
+    /* "0" names the writing process (cgroup-v2.rst, cgroup.procs; v1 likewise). A refusal leaves it
+     * in the enclosing group. */
+    if (spec->cgroup_procs_fd >= 0 && write(spec->cgroup_procs_fd, "0", 1) == 1)
+        atomic_store(spec->setup_chars, 1);
+    for (int fd = 0; fd < 3; fd++)
+        if (spec->child_fd[fd] >= 0)
+            dup2(spec->child_fd[fd], fd);
+    signals_restore_in_child(spec->signals);
+    tell_floor(spec);
+    /* execvpe(3) as env(1) and time(1) do: PATH, and /bin/sh for a script without an interpreter
+     * line. The prototype wants char *const[]; it does not write to the texts. */
+    execvpe(spec->argv[0], (char *const *)(uintptr_t)spec->argv, spec->environment);
+    int error = errno;
+    ssize_t told = write(exec_fd, &error, sizeof error);
+    (void)told;
+    helper_exit(error == ENOENT ? 127 : 126);
+}
+
+pid_t command_fork(const struct command_spec *spec, int *ret_exec_fd) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    pid_t pid = fork();
+    if (pid < 0) {
+        int rc = -errno;
+        close(ends[0]);
+        close(ends[1]);
+        return rc;
+    }
+    if (pid == 0)
+        run_child(spec, ends[1]);
+    close(ends[1]);
+    *ret_exec_fd = ends[0];
+    return pid;
+}
+
+static bool has_name(const char *entry, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+char **command_environment(char *const *environment, const char *run, const char *marks_path) {
+    size_t count = 0;
+    while (environment != NULL && environment[count] != NULL)
+        count++;
+    char **list = mem_alloc((count + 3) * sizeof *list);
+    /* Owned texts come first: command_environment_free() knows them by their place. */
+    list[0] = mem_printf("%s=%s", EXEC_RUN_VARIABLE, run);
+    /* Without a place for marks an outer run's variable would take them: it is emptied. */
+    list[1] = mem_printf("%s=%s", EXEC_MARKS_VARIABLE, marks_path != NULL ? marks_path : "");
+    size_t at = 2;
+    for (size_t i = 0; i < count; i++)
+        if (!has_name(environment[i], EXEC_RUN_VARIABLE) &&
+            !has_name(environment[i], EXEC_MARKS_VARIABLE))
+            list[at++] = environment[i];
+    return list;
+}
+
+void command_environment_free(char **environment) {
+    if (environment == NULL)
+        return;
+    free(environment[0]);
+    free(environment[1]);
+    free(environment);
+}

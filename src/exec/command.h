@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Forks and executes the command. Between fork and exec only async-signal-safe calls. */
+#pragma once
+
+#include "exec/signals.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct command_spec {
+    const char *const *argv;
+    char *const *environment;
+    const int *child_fd; /* three: what it gets as 0, 1, 2; -1: inherited */
+    int cgroup_procs_fd; /* open cgroup.procs of its own group; -1: none */
+    const struct signals *signals;
+    /* Written by the child. */
+    _Atomic int64_t *rss_floor_bytes;
+    _Atomic int64_t *setup_chars;
+};
+
+/* Returns the pid or a negative errno. *ret_exec_fd becomes readable: end of file = the command
+ * runs; an int = errno of exec. */
+pid_t command_fork(const struct command_spec *spec, int *ret_exec_fd);
+
+/* environ with marks file and run id of this run; only the list and the two texts are allocated.
+ * NULL marks: without. */
+char **command_environment(char *const *environment, const char *run, const char *marks_path);
+void command_environment_free(char **environment);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The monitor's children and signals: look at the zombie, then reap it; pass on what must be passed
+ * on. */
+#include "exec/monitor-parts.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "exec/helper.h"
+#include "probe/procfs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANCESTORS_MAX 32
+
+void monitor_read_exec(struct monitor *monitor) {
+    int error = 0;
+    ssize_t got = read(monitor->exec_fd, &error, sizeof error);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got == (ssize_t)sizeof error)
+        monitor->start_errno = error;
+    fd_close_ptr(&monitor->exec_fd);
+    atomic_store(&monitor->shared->launched, true);
+    helper_ring(monitor->recorder_bell);
+}
+
+/* ---- signals ---- */
+
+/* Did the command, or one of its descendants, send it? */
+static bool is_ours(const struct monitor *monitor, pid_t sender) {
+    if (sender <= 0)
+        return false;
+    pid_t self = getpid();
+    for (int i = 0; i < ANCESTORS_MAX && sender > 1; i++) {
+        if (sender == monitor->command)
+            return true;
+        if (sender == self)
+            return i > 0; /* a descendant; i = 0: we ourselves */
+        struct proc_stat stat;
+        if (procfs_stat(&root_real, sender, &stat) < 0)
+            return tree_contains(monitor->tree,
+                                 sender); /* it has gone: was it there at the last look? */
+        sender = stat.ppid;
+    }
+    return false;
+}
+
+void monitor_copy_size(struct monitor *monitor) {
+    /* The terminal's own SIGWINCH may have come before the size was copied: one more, now that it
+     * is right. */
+    if (streams_copy_size(monitor->streams) && !monitor->command_ended && monitor->command > 0)
+        signals_send(monitor->command_pidfd, monitor->command, SIGWINCH);
+}
+
+static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *info) {
+    int signal = (int)info->ssi_signo;
+    if (signal == SIGINT)
+        monitor->interrupt_seen = true;
+    if (signal == SIGWINCH)
+        monitor_copy_size(monitor);
+    bool from_kernel = info->ssi_code == SI_KERNEL;
+    if (monitor->command_ended) {
+        /* Nothing is left to pass it to: whoever wants us gone does not wait for the linger time.
+         */
+        if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
+            monitor->leave_now = true;
+        return;
+    }
+    bool ours = !from_kernel && is_ours(monitor, (pid_t)info->ssi_pid);
+    if (monitor->command > 0 && signals_must_forward(info, ours))
+        signals_send(monitor->command_pidfd, monitor->command, signal);
+}
+
+void monitor_read_signals(struct monitor *monitor) {
+    struct signalfd_siginfo info;
+    for (size_t i = 0; monitor->command != 0 && i < monitor->early_count; i++)
+        take_signal(monitor, &monitor->early[i]);
+    if (monitor->command != 0)
+        monitor->early_count = 0;
+    while (signals_next(monitor->signals, &info) > 0) {
+        if (monitor->command != 0)
+            take_signal(monitor, &info);
+        else if (info.ssi_signo != SIGCHLD && monitor->early_count < MONITOR_EARLY_MAX)
+            monitor->early[monitor->early_count++] = info;
+    }
+}
+
+/* ---- children ---- */
+
+static void command_stopped(struct monitor *monitor, int signal) {
+    if (monitor->stopped_since_ns == 0)
+        monitor->stopped_since_ns = clock_mono_ns();
+    /* So that the shell sees its job stop. Somebody's bare SIGSTOP is between him and the command.
+     */
+    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
+        signals_stop_self(signal);
+}
+
+static void command_continued(struct monitor *monitor) {
+    if (monitor->stopped_since_ns != 0)
+        monitor->stopped_ns += clock_mono_ns() - monitor->stopped_since_ns;
+    monitor->stopped_since_ns = 0;
+}
+
+static void note_status(struct monitor *monitor, int status, int64_t now_ns) {
+    command_continued(monitor);
+    if (monitor->exec_fd >= 0)
+        monitor_read_exec(monitor);
+    monitor->command_ended = true;
+    monitor->command_end_ns = now_ns;
+    monitor->has_exit_code = WIFEXITED(status);
+    if (WIFEXITED(status))
+        monitor->exit_code = WEXITSTATUS(status);
+    else if (WIFSIGNALED(status))
+        monitor->signal = WTERMSIG(status);
+}
+
+static int64_t timeval_ns(const struct timeval *time) {
+    return (int64_t)time->tv_sec * NS_PER_S + (int64_t)time->tv_usec * 1000;
+}
+
+static void tell_child(struct monitor *monitor, const struct tree_zombie *zombie, int status,
+                       const struct rusage *usage, int64_t now_ns) {
+    struct shared_child child = {.pid = zombie->pid,
+                                 .start = zombie->start,
+                                 .has_start = zombie->has_start,
+                                 .is_command = zombie->pid == monitor->command,
+                                 .has_exit_code = WIFEXITED(status),
+                                 .exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+                                 .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                                 .ignored_sigchld = zombie->ignored_sigchld,
+                                 .ended_by_us = monitor->budget_hit,
+                                 .maxrss_bytes = (int64_t)usage->ru_maxrss * 1024,
+                                 .utime_ns = timeval_ns(&usage->ru_utime),
+                                 .stime_ns = timeval_ns(&usage->ru_stime),
+                                 .t_ns = now_ns - monitor->start_ns};
+    memcpy(child.comm, zombie->comm, sizeof child.comm);
+    monitor_tell_child(monitor, &child);
+}
+
+static void reap_one(struct monitor *monitor, pid_t pid) {
+    int64_t now_ns = clock_mono_ns();
+    struct tree_zombie zombie;
+    tree_zombie(monitor->tree, pid, &zombie);
+    int status = 0;
+    struct rusage usage;
+    memset(&usage, 0, sizeof usage);
+    pid_t reaped;
+    do
+        reaped = wait4(pid, &status, WNOHANG, &usage);
+    while (reaped < 0 && errno == EINTR);
+    if (reaped != pid)
+        return;
+    tree_reaped(monitor->tree, &zombie, &usage);
+    if (zombie.is_foreign)
+        return;
+    if (zombie.is_helper) {
+        monitor_helper_ended(monitor, pid, status,
+                             timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime));
+        return;
+    }
+    monitor->last_reap_ns = now_ns;
+    if (pid == monitor->command)
+        note_status(monitor, status, now_ns);
+    tell_child(monitor, &zombie, status, &usage, now_ns);
+}
+
+void monitor_reap(struct monitor *monitor) {
+    for (;;) {
+        siginfo_t info;
+        memset(&info, 0, sizeof info);
+        /* WNOWAIT: what /proc still shows of the zombie is read before it is reaped. */
+        if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) < 0) {
+            if (errno == EINTR)
+                continue;
+            return;
+        }
+        if (info.si_pid == 0)
+            return;
+        pid_t pid = info.si_pid;
+        int code = info.si_code;
+        if (code == CLD_EXITED || code == CLD_KILLED || code == CLD_DUMPED) {
+            reap_one(monitor, pid);
+            continue;
+        }
+        int signal = info.si_status;
+        siginfo_t consumed;
+        memset(&consumed, 0, sizeof consumed);
+        waitid(P_PID, (id_t)pid, &consumed, WSTOPPED | WCONTINUED | WNOHANG);
+        if (pid != monitor->command)
+            continue;
+        if (code == CLD_STOPPED || code == CLD_TRAPPED)
+            command_stopped(monitor, signal);
+        else if (code == CLD_CONTINUED)
+            command_continued(monitor);
+    }
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The recorder's state and the files it is spread over. Shared by recorder*.c, start.c, finish.c,
+ * evidence.c only. */
+#pragma once
+
+#include "exec/expect.h"
+#include "exec/recorder.h"
+#include "exec/slow-reader.h"
+#include "exec/text-channel.h"
+#include "journal/journal.h"
+#include "probe/cgroup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SLOW_SAMPLES_MAX 10u
+
+struct slow_samples {
+    size_t count;
+    int64_t time_ns[SLOW_SAMPLES_MAX];
+    int64_t value[SLOW_COUNT_][SLOW_SAMPLES_MAX];
+};
+
+/* What a journal already holds when a new recorder goes on with it. */
+struct recorder_past {
+    bool has_start, has_environment, has_end;
+    bool has_series;
+    long marks_offset;
+    json_t *incidents; /* names with their source, so that none is written twice; owned */
+};
+
+struct recorder {
+    const struct recorder_context *context;
+    const struct exec_options *options;
+    struct shared *shared;
+    struct journal_writer writer;
+    struct recorder_past past;
+
+    int marks_fd;
+    struct text_channel *channel[SHARED_CHANNELS]; /* NULL: nothing to read there */
+    const struct expectations *expectations;
+
+    /* memory control group */
+    bool has_own_group;
+    struct cgroup_place group; /* version 0: none */
+    struct cgroup_memory group_before;
+    int kernel_log_fd; /* /dev/kmsg, behind its last line at the start; -1: not readable */
+
+    /* helpers of ours */
+    pid_t slow_reader;
+    int slow_fd;
+    unsigned slow_starts;
+    int64_t slow_last_ns;         /* t_ns of its last sample; -1: none */
+    struct slow_samples *samples; /* not written yet */
+    bool pss_denied;
+    pid_t environment_reader;
+    int environment_fd;
+    struct strbuf environment;
+
+    int64_t next_second_ns, next_ten_ns; /* CLOCK_MONOTONIC */
+    int64_t children_cpu_ns;             /* of ended environment readers */
+    unsigned killed, killed_workers;     /* SIGKILL from somebody else than us */
+    pid_t killed_pid;                    /* the last of them */
+    uint64_t lost_records;               /* that did not fit on the disk */
+    int64_t lost_from_t_ns;
+};
+
+/* ---- recorder.c ---- */
+int64_t recorder_t_ns(const struct recorder *recorder); /* now, since the run's start */
+/* Appends a record; without room it is counted and becomes a GAP. Takes the object. */
+bool recorder_write(struct recorder *recorder, enum journal_kind kind, json_t *take_payload,
+                    bool last);
+void recorder_write_gap(struct recorder *recorder, const char *what, int64_t from_t_ns,
+                        int64_t to_t_ns, const char *reason);
+void recorder_write_incident(struct recorder *recorder, const char *name, const char *source,
+                             const char *line, json_t *take_figures, bool survived);
+
+/* ---- recorder-rings.c: what the monitor left in the shared memory ---- */
+void recorder_take_messages(struct recorder *recorder);
+/* Ticks become CHUNKs of ten; all: what is left, too. */
+void recorder_take_ticks(struct recorder *recorder, bool all);
+void recorder_write_samples(struct recorder *recorder, const struct slow_samples *samples);
+void recorder_take_marks(struct recorder *recorder, bool rest);
+void recorder_write_counters(struct recorder *recorder, bool last);
+
+/* ---- recorder-helpers.c ---- */
+void recorder_start_slow_reader(struct recorder *recorder);
+void recorder_read_samples(struct recorder *recorder, bool all);
+void recorder_stop_slow_reader(struct recorder *recorder);
+void recorder_start_environment(struct recorder *recorder);
+/* True: it is complete (or given up) and its record is written. */
+bool recorder_read_environment(struct recorder *recorder);
+void recorder_reap(struct recorder *recorder);
+
+/* ---- start.c ---- */
+json_t *start_header(const struct recorder_context *context);
+json_t *start_payload(const struct recorder *recorder);
+
+/* ---- evidence.c ---- */
+/* Control group and kernel log as they are before the command starts. */
+void evidence_begin(struct recorder *recorder, bool resumed);
+json_t *evidence_cgroup_start(const struct recorder *recorder);
+/* Adds the group's figures to a COUNTERS payload. */
+void evidence_cgroup_now(const struct recorder *recorder, json_t *counters);
+/* Incidents that control group, kernel log and wait status show. */
+void evidence_finish(struct recorder *recorder);
+void evidence_done(struct recorder *recorder);
+
+/* ---- finish.c ---- */
+/* Everything that belongs before END, END, sync. `lost`: the monitor is gone without having said
+ * how it ended. */
+void finish_write(struct recorder *recorder, bool lost);
