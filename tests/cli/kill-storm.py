@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Kills one of probelauf's own processes at a random moment, many times: the command must finish with all its output, and
+every run whose start record was written must be in the ledger afterwards, which must check clean.
+
+    kill-storm.py PROBELAUF CHILD ROUNDS SEED
+
+Prints one line per victim and 'storm ok' at the end; exit 1 with what went wrong otherwise.
+"""
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PIECE, PIECES, PAUSE = 40000, 6, 0.03
+VICTIMS = ("monitor", "recorder", "copier")
+
+
+def children(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as source:
+            return [int(word) for word in source.read().split()]
+    except OSError:
+        return []
+
+
+def executable(pid):
+    try:
+        return os.path.realpath("/proc/%d/exe" % pid)
+    except OSError:
+        return None
+
+
+def find(victim, monitor, program):
+    """The monitor is the process we started; the recorder leads a session of its own, the copier stays in ours."""
+    if victim == "monitor":
+        return monitor
+    for pid in children(monitor):
+        if executable(pid) != program:
+            continue
+        try:
+            leads = os.getsid(pid) == pid
+        except OSError:
+            continue
+        if leads == (victim == "recorder"):
+            return pid
+    return None
+
+
+def expected_digest(child, words):
+    return hashlib.sha256(subprocess.run([child, *words], check=True, capture_output=True).stdout).hexdigest()
+
+
+def started_runs(folder):
+    """Runs whose journal exists now or whose record is already in the ledger: what must be there at the end."""
+    found = set()
+    for base, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".journal"):
+                found.add(name[:36])
+    return found
+
+
+def main():
+    program, child, rounds, seed = os.path.realpath(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    dice = random.Random(seed)
+    work = tempfile.mkdtemp(prefix="storm.")
+    environment = dict(os.environ, PROBELAUF_LEDGER="sqlite:%s/ledger.db" % work)
+    words = []
+    for _ in range(PIECES):
+        words += ["print", str(PIECE), "sleep", str(PAUSE)]
+    done = os.path.join(work, "done")
+    words += ["write", done, "5"]
+    want = expected_digest(child, words)
+    hits, started = dict.fromkeys(VICTIMS, 0), set()
+    for number in range(rounds):
+        if os.path.exists(done):
+            os.unlink(done)
+        victim = VICTIMS[number % len(VICTIMS)]
+        running = subprocess.Popen([program, "run", "-q", "--", child, *words], env=environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        reader = subprocess.Popen(["sha256sum"], stdin=running.stdout, stdout=subprocess.PIPE, text=True)
+        running.stdout.close()
+        time.sleep(dice.uniform(0, PIECES * PAUSE * 1.2))
+        pid = find(victim, running.pid, program)
+        if pid is not None and running.poll() is None:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                hits[victim] += 1
+            except ProcessLookupError:
+                pass
+        digest = reader.communicate(timeout=60)[0].split()[0]
+        status = running.wait(timeout=60)
+        started |= started_runs(work)
+        if digest != want:
+            sys.exit("round %d: output differs after the %s was killed" % (number, victim))
+        deadline = time.monotonic() + 10
+        while not (os.path.exists(done) and os.path.getsize(done) == 5):
+            if time.monotonic() > deadline:
+                sys.exit("round %d: the command did not finish after the %s was killed" % (number, victim))
+            time.sleep(0.01)
+        if victim != "monitor" and status != 0:
+            sys.exit("round %d: status %d after the %s was killed" % (number, status, victim))
+    time.sleep(1)
+    listed = subprocess.run([program, "log", "--limit", "0", "--json"], env=environment, check=True, capture_output=True, text=True)
+    runs = {row["run"]: row for row in json.loads(listed.stdout)["runs"]}
+    missing = [run for run in started if run not in runs]
+    if missing:
+        sys.exit("%d started runs are not in the ledger: %s" % (len(missing), missing[:3]))
+    if len(runs) < rounds - hits["monitor"] - hits["recorder"]:
+        sys.exit("only %d of %d runs are in the ledger" % (len(runs), rounds))
+    still = [run for run, row in runs.items() if row["outcome"] == "running"]
+    if still:
+        sys.exit("runs that are still said to run: %s" % still[:3])
+    check = subprocess.run([program, "ledger", "check"], env=environment, capture_output=True, text=True)
+    if check.returncode != 0:
+        sys.exit("ledger check: " + check.stdout + check.stderr)
+    for victim in VICTIMS:
+        print("%s killed %d times" % (victim, hits[victim]))
+    print("%d of %d runs in the ledger" % (len(runs), rounds))
+    print("storm ok")
+
+
+main()

@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The monitor never harms the run it watches, and nothing measured is lost (Req: H4): killed helpers, stopped helpers,
+# full, read-only and missing ledger folders, many runs at once. PROBELAUF_TEST_LONG=1: the long versions.
+
+load common
+
+setup() {
+    common_setup
+    : "${CHILD:?set CHILD to the built child program}"
+    ROUNDS=30
+    [ -n "$PROBELAUF_TEST_LONG_" ] && ROUNDS=600
+    true
+}
+
+# common_setup clears PROBELAUF_*; whether the long suite is wanted is kept before.
+PROBELAUF_TEST_LONG_=${PROBELAUF_TEST_LONG-}
+
+runs_in_ledger() {
+    probelauf log --limit 0 --json | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))'
+}
+
+# Runs a command in a mount namespace of its own; skips where that is not permitted.
+in_namespace() {
+    unshare --mount true 2>/dev/null || skip "mount namespaces are not permitted here"
+    run unshare --mount bash -c "$1"
+}
+
+@test "kill -9 of monitor, recorder and copier at random moments" {
+    run python "$BATS_TEST_DIRNAME/kill-storm.py" "$PROBELAUF" "$CHILD" "$ROUNDS" 20261130
+    echo "$output"
+    [ "$status" -eq 0 ]
+    has "storm ok"
+}
+
+@test "fifty runs at once give fifty records" {
+    local i pids=()
+    for i in $(seq 50); do
+        probelauf run -q -c "number=$i" -- "$CHILD" sleep 0.05 out "$i" >"out.$i" &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do
+        wait "$i"
+    done
+    for i in $(seq 50); do
+        [ "$(cat "out.$i")" = "$i" ]
+    done
+    [ "$(runs_in_ledger)" -eq 50 ]
+    run probelauf ledger check
+    [ "$status" -eq 0 ]
+}
+
+@test "a stopped recorder does not delay the command" {
+    local seconds=4
+    [ -n "$PROBELAUF_TEST_LONG_" ] && seconds=20
+    # The recorder leads a session of its own; the command prints, then says that it has ended.
+    probelauf run -q -- "$CHILD" sleep 1 print 3000000 write "$PWD/ended" 1 >printed &
+    local monitor=$! recorder="" pid
+    sleep 0.4
+    for pid in $(cat "/proc/$monitor/task/$monitor/children"); do
+        [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] && recorder=$pid
+    done
+    [ -n "$recorder" ]
+    kill -STOP "$recorder"
+    sleep 2
+    [ -e "$PWD/ended" ]
+    sleep "$seconds"
+    kill -CONT "$recorder"
+    wait "$monitor"
+    [ "$(stat -c %s printed)" -eq 3000000 ]
+    sleep 0.3
+    [ "$(runs_in_ledger)" -eq 1 ]
+}
+
+@test "ledger folder full: result untouched, one warning at most, taken in later" {
+    export PROBELAUF_LEDGER="sqlite:$PWD/small/ledger.db"
+    mkdir small
+    in_namespace "
+        mount -t tmpfs -o size=32k none small && head -c 40000 /dev/zero >small/filler 2>/dev/null
+        '$PROBELAUF' run -- '$CHILD' out result exit 7 2>warnings; echo status=\$?
+        grep -c 'probelauf: warning' warnings
+        sleep 0.5; umount small"
+    has result
+    has status=7
+    # The journal went to the next place; without the full file system the ledger can be made.
+    [ "$(runs_in_ledger)" -eq 1 ]
+}
+
+@test "ledger folder read-only: result untouched, taken in later" {
+    export PROBELAUF_LEDGER="sqlite:$PWD/fixed/ledger.db"
+    mkdir fixed
+    in_namespace "
+        mount -t tmpfs -o ro none fixed
+        '$PROBELAUF' run -- '$CHILD' out result exit 3 2>warnings; echo status=\$?
+        sleep 0.5; umount fixed"
+    has result
+    has status=3
+    [ "$(runs_in_ledger)" -eq 1 ]
+}
+
+@test "no place at all: the command runs, one warning, no record" {
+    in_namespace "
+        mkdir -p '$HOME' /var/tmp
+        mount -t tmpfs -o ro none '$HOME'
+        mount -t tmpfs -o ro none /var/tmp
+        '$PROBELAUF' run -q -- '$CHILD' out result exit 5; echo status=\$?"
+    has result
+    has status=5
+    [ "$(grep -c 'probelauf: warning' <<<"$output")" -eq 1 ]
+}
+
+@test "ledger gone while the command runs" {
+    export PROBELAUF_LEDGER="sqlite:$PWD/gone/ledger.db"
+    probelauf run -q -- "$CHILD" exit 0
+    sleep 0.3
+    probelauf run -q -- "$CHILD" sleep 0.6 out result >printed &
+    local monitor=$!
+    sleep 0.2
+    rm -rf gone
+    run wait "$monitor"
+    [ "$(cat printed)" = result ]
+}
+
+@test "a ledger that refuses locks: result untouched, taken in later" {
+    probelauf run -q -- "$CHILD" exit 0
+    sleep 0.3
+    python - "$HOME/data/probelauf/ledger.db" <<'PY' &
+import sqlite3, sys, time
+held = sqlite3.connect(sys.argv[1], isolation_level=None)
+held.execute("BEGIN EXCLUSIVE")
+time.sleep(2)
+PY
+    sleep 0.3
+    run probelauf run -q -- "$CHILD" out result exit 4
+    [ "$status" -eq 4 ]
+    has result
+    wait
+    [ "$(runs_in_ledger)" -eq 2 ]
+}
+
+@test "a reader that leaves ends the command as without us" {
+    run timeout 20 bash -c "'$PROBELAUF' run -q -- yes | head -1"
+    [ "$status" -eq 0 ]
+    [ "$output" = y ]
+}
