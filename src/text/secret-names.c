@@ -116,7 +116,7 @@ static bool is_model_word(const char *word) {
 static bool is_weak_word(const char *word) {
     static const char *const words[] = {
         "key", "keys", "auth", "pass", "pwd", "pat", "pin", "sig", "signature",
-        "sas", "dsn",  "cookie", "bearer", "webhook", "tokens", "netrc", "connstr",
+        "sas", "dsn",  "cookie", "bearer", "webhook", "netrc", "connstr",
     };
     return IS_ONE_OF(word, words);
 }
@@ -153,7 +153,7 @@ static bool is_about_word(const char *word) {
 enum secret_name secret_name_class(const char *name, size_t length) {
     static const char *const exact[] = {
         "_auth", "x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential",
-        "connectionstring", "connection_string", "awsaccesskeyid", "sharedaccesssignature",
+        "connectionstring", "awsaccesskeyid", "sharedaccesssignature",
     };
     if (length == 0 || length > NAME_MAX_SIZE || is_never(name, length))
         return SECRET_NAME_NO;
@@ -174,14 +174,17 @@ enum secret_name secret_name_class(const char *name, size_t length) {
         bool is_last = i + 1 == words.count;
         if (is_strong_word(word))
             return SECRET_NAME_STRONG;
-        if (strcmp(word, "key") == 0 && is_credential_owner(before))
+        if ((strcmp(word, "key") == 0 && is_credential_owner(before)) ||
+            (strcmp(word, "string") == 0 && strcmp(before, "connection") == 0))
             return SECRET_NAME_STRONG;
         bool is_token = strcmp(word, "token") == 0 || (is_last && ends_with(word, "token"));
         if ((is_token || strcmp(word, "tokens") == 0) && is_credential_owner(before) && is_last)
             return SECRET_NAME_STRONG;
         if (is_token && is_last && !is_model_word(before))
             found = SECRET_NAME_TOKEN;
-        else if (is_last && is_weak_word(word) && found == SECRET_NAME_NO)
+        else if (is_last && found == SECRET_NAME_NO &&
+                 (is_weak_word(word) ||
+                  (strcmp(word, "tokens") == 0 && *before && !is_model_word(before))))
             found = SECRET_NAME_WEAK;
     }
     return found;

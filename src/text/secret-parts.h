@@ -25,6 +25,8 @@ size_t secret_shape_at(const char *text, size_t length);
  * digits, changing class all the time. Hexadecimal digests, UUIDs, names and paths do not. */
 bool secret_is_random_char(char c);
 bool secret_is_random(const char *text, size_t length);
+/* "sha512-…" is a digest, "_ZN…" a name of C++, "GPU-…" the UUID of a device: such a run is left alone. */
+bool secret_is_public_run(const char *text, size_t length);
 
 /* Which part of a command's words is secret: "mysql -pX", "sshpass -p X", "curl -u user:pw", "wandb login X". */
 struct secret_word {

@@ -22,7 +22,7 @@ enum charset {
     CHARSET_PATH,   /* a URL up to blank, quote, < or > */
 };
 
-#define RANDOM_LOOK 1u /* the tail holds a digit, and an upper-case letter or no word of more than 8 letters */
+#define RANDOM_LOOK 1u /* the tail must look random: looks_random() */
 
 struct shape {
     const char *prefix;
@@ -179,20 +179,16 @@ static size_t span(enum charset charset, const char *text, size_t length) {
     return n;
 }
 
-/* Digits among letters, and not words with dashes: "sk-learn-contrib-2" is a name. */
+/* Digits in plenty, or digits and upper-case letters: "sk-learn-contrib-2" is a name. */
 static bool looks_random(const char *text, size_t length) {
-    bool digit = false;
+    size_t digits = 0;
     bool upper = false;
-    size_t letters = 0;
-    size_t longest = 0;
 
     for (size_t i = 0; i < length; i++) {
-        letters = islower((unsigned char)text[i]) ? letters + 1 : 0;
-        longest = letters > longest ? letters : longest;
-        digit |= isdigit((unsigned char)text[i]) != 0;
+        digits += isdigit((unsigned char)text[i]) != 0;
         upper |= isupper((unsigned char)text[i]) != 0;
     }
-    return digit && (upper || longest < 8);
+    return digits > 0 && (upper || digits * 6 >= length);
 }
 
 /* header.payload.signature of RFC 7519, each base64url; the first two begin with '{"'. Also one long base64 of JSON. */
@@ -276,6 +272,25 @@ bool secret_is_random_char(char c) {
     return c != '=' && is_in(CHARSET_BASE64, c);
 }
 
+/* 8-4-4-4-12 hexadecimal digits at the end of the run. */
+static bool ends_with_uuid(const char *text, size_t length) {
+    static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    size_t form_length = sizeof form - 1;
+    if (length < form_length)
+        return false;
+    for (size_t i = 0; i < form_length; i++) {
+        char c = text[length - form_length + i];
+        if (form[i] == '-' ? c != '-' : !is_in(CHARSET_HEX, c))
+            return false;
+    }
+    return true;
+}
+
+bool secret_is_public_run(const char *text, size_t length) {
+    return (length > 3 && (strncmp(text, "sha", 3) == 0 || strncmp(text, "_Z", 2) == 0)) ||
+           (length <= 48 && ends_with_uuid(text, length));
+}
+
 bool secret_is_random(const char *text, size_t length) {
     size_t upper = 0;
     size_t lower = 0;
@@ -283,8 +298,8 @@ bool secret_is_random(const char *text, size_t length) {
     size_t changes = 0;
     int before = 0;
 
-    if (length < 32 || (length > 3 && strncmp(text, "sha", 3) == 0) || strncmp(text, "_Z", 2) == 0)
-        return false; /* "sha512-…" is a digest, "_Z…" a C++ name */
+    if (length < 32)
+        return false;
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         int class = isupper(c) ? 1 : islower(c) ? 2 : isdigit(c) ? 3 : 0;

@@ -19,6 +19,7 @@
 #define PENDING_MAX    32u
 #define COMMAND_WORDS  64u
 #define COMMAND_BYTES  4096u /* of a command line that are looked at */
+#define URL_BYTES      2048u /* of an address in which its '@' is looked for */
 
 struct range {
     size_t from, to;
@@ -31,6 +32,7 @@ struct masker {
     size_t at;
     size_t line_start;
     char quote; /* the quote we are in on this line, 0: none */
+    bool line_has_login; /* "machine" or "login" stood on this line (netrc) */
     bool no_pem_end; /* no "-----END " behind here: not searched for again */
     struct range pending[PENDING_MAX]; /* found ahead of `at`, ascending */
     size_t pending_count;
@@ -55,6 +57,13 @@ static bool is_name_char(char c) {
 
 static char char_at(const struct masker *m, size_t at) {
     return at < m->length ? m->text[at] : '\0';
+}
+
+/* What stands before a place in the masked text: behind a mask its bracket, so that masking twice is masking once. */
+static char char_before(const struct masker *m, size_t at) {
+    if (at == 0)
+        return '\0';
+    return at == m->done ? ']' : m->text[at - 1];
 }
 
 static bool has_at(const struct masker *m, size_t at, const char *word) {
@@ -144,27 +153,24 @@ static bool mask_pem(struct masker *m) {
     return true;
 }
 
-/* A text whose beginning was cut off inside a block: the body before the first END is secret too. */
-static void find_headless_pem(struct masker *m) {
-    size_t end = find(m, 0, "-----END ");
-    if (end == SIZE_MAX)
-        return;
-    size_t marker = pem_marker(m, end, "-----END ");
-    size_t begin = find(m, 0, "-----BEGIN ");
-    if (!marker || begin < end)
-        return;
-    size_t from = end;
-    while (from > 0 && is_pem_body(m->text[from - 1]))
+/* The end of a block whose beginning was cut off: the body before it is secret too. It is not in `out` yet. */
+static bool mask_headless_pem(struct masker *m) {
+    size_t marker = pem_marker(m, m->at, "-----END ");
+    if (!marker)
+        return false;
+    size_t from = m->at;
+    while (from > m->done && is_pem_body(m->text[from - 1]))
         from--;
-    add_pending(m, from, end + marker);
+    mask(m, from, m->at + marker);
+    return true;
 }
 
 /* ---- user and password in a URL ---- */
 
 static size_t url_authority_end(const struct masker *m, size_t from, const char *stops) {
     size_t end = from;
-    while (end < m->length && (unsigned char)m->text[end] > ' ' && !is_quote(m->text[end]) &&
-           !strchr(stops, m->text[end]))
+    while (end < m->length && end - from < URL_BYTES && (unsigned char)m->text[end] > ' ' &&
+           !is_quote(m->text[end]) && !strchr(stops, m->text[end]))
         end++;
     return end;
 }
@@ -179,7 +185,8 @@ static size_t last_at_sign(const struct masker *m, size_t from, size_t to) {
 
 static bool is_web_scheme(const struct masker *m, size_t colon) {
     size_t from = colon;
-    while (from > 0 && (isalnum((unsigned char)m->text[from - 1]) || strchr("+.-", m->text[from - 1])))
+    while (from > 0 && colon - from < 16 &&
+           (isalnum((unsigned char)m->text[from - 1]) || strchr("+.-", m->text[from - 1])))
         from--;
     return has_at(m, from, "http") || has_at(m, from, "git") || has_at(m, from, "ftp") ||
            has_at(m, from, "pip+http") || has_at(m, from, "hg+http");
@@ -236,6 +243,7 @@ enum separator {
 
 struct name_site {
     size_t from, to;    /* of the name */
+    char before;        /* what stands before it and its dashes */
     char key_quote;     /* the quote directly around the name; 0: none */
     char enclosing;     /* the quote that an unquoted value ends at; 0: none */
     bool is_option;     /* one or two dashes before it */
@@ -248,7 +256,7 @@ struct name_site {
 /* Behind the name, its quote and blanks: which separator, and where the value begins. */
 static void find_separator(const struct masker *m, struct name_site *site) {
     size_t at = site->to;
-    char before = site->from > 0 ? m->text[site->from - 1] : '\0';
+    char before = site->before;
     bool quoted = false;
 
     site->enclosing = m->quote;
@@ -367,30 +375,36 @@ static bool is_plain_word(const struct masker *m, struct range value) {
     return false;
 }
 
-/* "token: 512", "token = 2 '</s>'", "token: 3.4 ms", "token: <pad>": a model's, not a person's. */
-static bool is_model_value(const struct masker *m, struct range value) {
-    size_t at = value.from;
-    if (strchr("<[", m->text[at]))
+/* "token: 512", "token = 2 '</s>'", "token: 3.4 ms", "token: <pad>": a model's, not a person's. Looks at its beginning only. */
+static bool is_model_value(const struct masker *m, size_t from) {
+    size_t at = from;
+    if (is_quote(char_at(m, at)))
+        at = ++from;
+    if (char_at(m, at) == '<' || (char_at(m, at) == '[' && !has_at(m, at, SECRET_MASK)))
         return true;
-    while (at < value.to && (isdigit((unsigned char)m->text[at]) || m->text[at] == '.'))
+    while (isdigit((unsigned char)char_at(m, at)) || char_at(m, at) == '.')
         at++;
-    size_t digits = at - value.from;
-    while (at < value.to && isalpha((unsigned char)m->text[at]))
+    size_t digits = at - from;
+    while (isalpha((unsigned char)char_at(m, at)))
         at++;
-    size_t unit = at - value.from - digits;
-    bool ends = at == value.to || is_blank(m->text[at]) || strchr(",;)]}/%|", m->text[at]);
+    size_t unit = at - from - digits;
+    char c = char_at(m, at);
+    bool ends = c == '\0' || is_blank(c) || is_line_end(c) || is_quote(c) || strchr(",;)]}/%|", c);
     return digits > 0 && digits <= 9 && unit <= 3 && ends;
 }
 
-static bool is_opaque_value(const struct masker *m, struct range value) {
+/* At least 16 characters of a token with a digit, up to a quote, a blank or the end. */
+static bool is_opaque_value(const struct masker *m, size_t from) {
     bool digit = false;
-    for (size_t i = value.from; i < value.to; i++) {
-        char c = m->text[i];
-        if (!secret_is_random_char(c) && c != '=' && c != '.' && c != ':')
-            return false;
-        digit |= isdigit((unsigned char)c) != 0;
+    size_t at = is_quote(char_at(m, from)) ? from + 1 : from;
+    size_t first = at;
+    while (at < m->length && (secret_is_random_char(m->text[at]) || strchr("=.:", m->text[at]))) {
+        digit |= isdigit((unsigned char)m->text[at]) != 0;
+        at++;
     }
-    return digit && value.to - value.from >= 16;
+    char c = char_at(m, at);
+    bool ends = c == '\0' || is_blank(c) || is_line_end(c) || is_quote(c) || strchr(",;)\\", c);
+    return digit && ends && at - first >= 16;
 }
 
 static bool is_upper_name(const struct masker *m, const struct name_site *site) {
@@ -414,29 +428,46 @@ static bool is_weak_option(const struct masker *m, const struct name_site *site)
     return false;
 }
 
-static bool weak_name_counts(const struct masker *m, const struct name_site *site, struct range value) {
+static bool weak_name_counts(const struct masker *m, const struct name_site *site) {
     if (site->is_in_url || is_weak_option(m, site))
         return true;
     if (site->separator == SEPARATOR_ASSIGN && is_upper_name(m, site))
-        return !is_model_value(m, value);
-    return site->key_quote && site->separator == SEPARATOR_SPACED && is_opaque_value(m, value);
+        return !is_model_value(m, site->value);
+    return site->key_quote && site->separator == SEPARATOR_SPACED && is_opaque_value(m, site->value);
 }
 
 /* A blank is a separator only behind an option, in a netrc file and behind names that cannot be prose. */
-static bool blank_counts(const struct masker *m, const struct name_site *site, struct range value) {
+static bool blank_counts(const struct masker *m, const struct name_site *site) {
     if (site->is_option)
-        return !(m->text[value.from] == '-' && char_at(m, value.from + 1) == '-');
+        return !has_at(m, site->value, "--");
     if (is_name(m, site, "password") || is_name(m, site, "passwd")) {
-        size_t first = skip_blanks(m, m->line_start);
-        bool is_alone = first == site->from && line_end(m, value.to, 0) == value.to;
-        const char *line = m->text + m->line_start;
-        size_t before = site->from - m->line_start;
-        return is_alone || memmem(line, before, "machine ", 8) || memmem(line, before, "login ", 6);
+        if (m->line_has_login)
+            return true;
+        size_t end = word_end(m, site->value, 0, "");
+        return skip_blanks(m, m->line_start) == site->from && line_end(m, end, 0) == end;
     }
     size_t parts = 1;
     for (size_t i = site->from; i < site->to; i++)
         parts += m->text[i] == '_' || m->text[i] == '-';
-    return parts >= 3 && is_opaque_value(m, value);
+    return parts >= 3 && is_opaque_value(m, site->value);
+}
+
+/* Whether what stands behind the name is a secret; looks no further than it must. */
+static bool value_counts(const struct masker *m, const struct name_site *site) {
+    if (site->separator == SEPARATOR_NONE ||
+        (site->separator == SEPARATOR_BLANK && !blank_counts(m, site)))
+        return false;
+    switch (site->class) {
+    case SECRET_NAME_NO:
+        return false;
+    case SECRET_NAME_WEAK:
+        return weak_name_counts(m, site);
+    case SECRET_NAME_TOKEN:
+        return site->is_option || !is_model_value(m, site->value);
+    case SECRET_NAME_STRONG:
+        return true;
+    }
+    return false;
 }
 
 /* "Bearer X", "Basic X", "token X": the scheme stays. */
@@ -452,10 +483,11 @@ static size_t skip_scheme(const struct masker *m, struct range value) {
     return value.from;
 }
 
-static bool mask_named(struct masker *m, size_t from, size_t to, bool is_option) {
-    struct name_site site = {.from = from, .to = to, .is_option = is_option};
-    char before = from > 0 ? m->text[from - 1] : '\0';
+static bool mask_named(struct masker *m, size_t from, size_t to, size_t dashes) {
+    struct name_site site = {.from = from, .to = to, .is_option = dashes == 1 || dashes == 2};
+    char before = char_before(m, from - dashes);
 
+    site.before = before;
     site.is_in_url = before == '?' || before == '&' || (before == ';' && from > 4 && has_at(m, from - 4, "amp"));
     site.class = secret_name_class(m->text + from, to - from);
     if (site.class == SECRET_NAME_NO && site.is_in_url &&
@@ -465,15 +497,7 @@ static bool mask_named(struct masker *m, size_t from, size_t to, bool is_option)
         return false;
     find_separator(m, &site);
     struct range value;
-    if (site.separator == SEPARATOR_NONE || !find_value(m, &site, &value))
-        return false;
-    if (site.separator == SEPARATOR_BLANK && !blank_counts(m, &site, value))
-        return false;
-    if (site.class == SECRET_NAME_WEAK && !weak_name_counts(m, &site, value))
-        return false;
-    if (site.class == SECRET_NAME_TOKEN && !site.is_option && is_model_value(m, value))
-        return false;
-    if (is_plain_word(m, value))
+    if (!value_counts(m, &site) || !find_value(m, &site, &value) || is_plain_word(m, value))
         return false;
     size_t first = skip_scheme(m, value);
     if (first < value.to)
@@ -517,21 +541,21 @@ static void find_command_secrets(struct masker *m, size_t from, size_t to) {
 
 /* ---- the pass ---- */
 
-/* A name begins here: behind dashes only where these begin a word. *ret_is_option: there were dashes. */
-static bool name_begins(const struct masker *m, bool *ret_is_option) {
+/* A name begins here: behind dashes only where these begin a word. */
+static bool name_begins(const struct masker *m, size_t *ret_dashes) {
     size_t at = m->at;
     if (!isalnum((unsigned char)m->text[at]) && m->text[at] != '_')
         return false;
     size_t dashes = 0;
-    while (dashes < 3 && at > dashes && m->text[at - dashes - 1] == '-')
+    while (dashes < 3 && char_before(m, at - dashes) == '-')
         dashes++;
-    *ret_is_option = dashes == 1 || dashes == 2;
-    return at == dashes || !is_name_char(m->text[at - dashes - 1]);
+    *ret_dashes = dashes;
+    return !is_name_char(char_before(m, at - dashes));
 }
 
 static bool mask_name_or_command(struct masker *m) {
-    bool is_option;
-    if (!name_begins(m, &is_option))
+    size_t dashes = 0;
+    if (!name_begins(m, &dashes))
         return false;
     size_t end = m->at;
     while (end < m->length && end - m->at <= NAME_MAX_BYTES && is_name_char(m->text[end]))
@@ -543,25 +567,28 @@ static bool mask_name_or_command(struct masker *m) {
     if (is_blank(char_at(m, end)) && secret_is_command(m->text + m->at, end - m->at))
         find_command_secrets(m, m->at, end);
 
+    m->line_has_login |= is_blank(char_at(m, end)) && (has_at(m, m->at, "login ") || has_at(m, m->at, "machine "));
     bool is_bearer = (end - m->at == 6 && strncasecmp(m->text + m->at, "bearer", 6) == 0) ||
                      (end - m->at == 5 && strncasecmp(m->text + m->at, "basic", 5) == 0);
     if (is_bearer && char_at(m, end) == ' ') {
         struct range value = {end + 1, word_end(m, end + 1, m->quote, "\"',;")};
-        if (value.to > value.from && is_opaque_value(m, value)) {
+        if (value.to > value.from && is_opaque_value(m, value.from)) {
             mask(m, value.from, value.to);
             return true;
         }
     }
-    return mask_named(m, m->at, end, is_option);
+    return mask_named(m, m->at, end, dashes);
 }
 
 static bool mask_random(struct masker *m) {
     if (!secret_is_random_char(m->text[m->at]) ||
-        (m->at > 0 && secret_is_random_char(m->text[m->at - 1])))
+        secret_is_random_char(char_before(m, m->at)))
         return false;
     size_t end = m->at;
     while (end < m->length && secret_is_random_char(m->text[end]))
         end++;
+    if (secret_is_public_run(m->text + m->at, end - m->at))
+        return false;
     if (secret_is_random(m->text + m->at, end - m->at)) {
         while (end < m->length && m->text[end] == '=')
             end++;
@@ -580,11 +607,11 @@ static bool mask_random(struct masker *m) {
 }
 
 static bool mask_here(struct masker *m) {
-    bool word_begins = m->at == 0 || !isalnum((unsigned char)m->text[m->at - 1]);
+    bool word_begins = !isalnum((unsigned char)char_before(m, m->at));
 
-    if (mask_pending(m))
+    if (m->text[m->at] == '-' && (mask_pem(m) || mask_headless_pem(m)))
         return true;
-    if (m->text[m->at] == '-' && mask_pem(m))
+    if (mask_pending(m))
         return true;
     if (m->text[m->at] == ':' && has_at(m, m->at, "://") && mask_url_user(m))
         return true;
@@ -601,13 +628,13 @@ static bool mask_here(struct masker *m) {
 void secret_mask(const char *text, size_t length, struct strbuf *out) {
     struct masker m = {.text = text, .length = length, .out = out};
 
-    find_headless_pem(&m);
     while (m.at < m.length) {
         if (mask_here(&m))
             continue;
         char c = m.text[m.at];
         if (c == '\n') {
             m.quote = '\0';
+            m.line_has_login = false;
             m.line_start = m.at + 1;
         } else if (is_quote(c) && (m.at == 0 || m.text[m.at - 1] != '\\')) {
             if (m.quote == c)

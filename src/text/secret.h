@@ -17,7 +17,7 @@
 
 /* Adds text with every secret in it replaced by "[masked]". Keys known by name (password=, --token X in one text,
  * Authorization: …, https://user:pw@host) and by shape (hf_…, ghp_…, sk-…, AKIA…, JWT, PEM blocks, long random …).
- * Masking a masked text changes nothing. Linear in the length. */
+ * Masking a masked text again does no harm. Linear in the length. */
 void secret_mask(const char *text, size_t length, struct strbuf *out);
 
 /* argv as a whole, since a secret may follow its option: ["--token","abc"] → ["--token","[masked]"]. New array of texts. */
