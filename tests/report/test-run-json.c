@@ -155,6 +155,57 @@ static void suspended_time_is_the_difference_of_two_clocks(void **state) {
     assert_float_equal(value_at(json, "time", "stopped", NULL), 4.0, 1e-9);
 }
 
+static void clocks_that_contradict_each_other_are_open(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run =
+        build_ok(); /* by boot time the run took less than by the other clock */
+    json_object_set_new(run->end, "end_boottime_ns", json_integer(2000000000));
+    AUTO_JSON json_t *json = report_run_json(run);
+    json_t *suspended = json_object_get(json_object_get(json, "clock"), "suspended");
+    assert_string_equal(json_get_text(suspended, "state", ""), "open");
+    assert_string_equal(json_get_text(suspended, "reason", ""), "failed");
+}
+
+static void bytes_of_an_inherited_stream_are_not_visible(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_plain();
+    json_t *streams = json_object_get(run->start, "streams");
+    json_object_set_new(json_object_get(streams, "stdout"), "tee", json_string("inherited"));
+    AUTO_JSON json_t *json = report_run_json(run);
+    json_t *shown = json_object_get(json_object_get(json, "streams"), "stdout");
+    json_t *bytes = json_object_get(shown, "bytes");
+    assert_string_equal(json_get_text(bytes, "reason", ""), "not-visible");
+    json_t *other = json_object_get(json_object_get(json, "streams"), "stderr");
+    assert_string_equal(json_get_text(json_object_get(other, "bytes"), "reason", ""),
+                        "not-in-record");
+}
+
+static void attempts_begin_at_one(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_plain();
+    json_object_set_new(run->start, "attempt", json_integer(0));
+    AUTO_JSON json_t *json = report_run_json(run);
+    assert_true(json_is_null(json_object_get(json, "attempt")));
+    json_object_set_new(run->start, "attempt", json_integer(2));
+    AUTO_JSON json_t *again = report_run_json(run);
+    assert_int_equal(json_get_int(again, "attempt", 0), 2);
+}
+
+/* "…figures" stand beside the name, and never instead of it. */
+static void figures_of_an_incident_replace_nothing(void **state) {
+    (void)state;
+    AUTO_JSON json_t *figures = build_json("{\"name\":\"liar\",\"line\":7,\"free_bytes\":4096}");
+    struct report_explain_item item = {
+        .name = "disk_full", .text = "x", .line_number = 3, .figures = figures};
+    struct report_explain explain = {.items = &item, .count = 1};
+    AUTO_JSON json_t *json = report_explain_json(&explain);
+    json_t *shown = json_array_get(json_object_get(json, "incidents"), 0);
+    assert_string_equal(json_get_text(shown, "name", ""), "disk_full");
+    assert_int_equal(json_get_int(shown, "line", 0), 3);
+    assert_int_equal(json_get_int(shown, "free_bytes", 0), 4096);
+    assert_int_equal(json_object_size(figures), 3); /* the record itself is untouched */
+}
+
 static void the_diff_is_never_printed(void **state) {
     (void)state;
     AUTO_RUN struct run *run = build_ok();
@@ -208,6 +259,10 @@ int main(void) {
         cmocka_unit_test(figures_arrive),
         cmocka_unit_test(files_and_identity),
         cmocka_unit_test(suspended_time_is_the_difference_of_two_clocks),
+        cmocka_unit_test(clocks_that_contradict_each_other_are_open),
+        cmocka_unit_test(bytes_of_an_inherited_stream_are_not_visible),
+        cmocka_unit_test(attempts_begin_at_one),
+        cmocka_unit_test(figures_of_an_incident_replace_nothing),
         cmocka_unit_test(the_diff_is_never_printed),
         cmocka_unit_test(wrong_types_become_null),
     };

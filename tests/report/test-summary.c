@@ -64,6 +64,21 @@ static void a_failed_run_gets_cause_and_advice(void **state) {
     assert_non_null(strstr(text, "2 more in"));
 }
 
+/* Of several incidents the one that stands for the class is the cause. */
+static void the_cause_fits_the_class(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_failed();
+    run->incidents[0] = (struct run_incident){.name = "host_oom", .line = "oom-kill: x"};
+    AUTO_FREE char *text = summary(run);
+    assert_non_null(strstr(text, "cause   disk_full"));
+    run->incident_count = 1; /* only the other one is known */
+    AUTO_FREE char *other = summary(run);
+    assert_non_null(strstr(other, "cause   host_oom"));
+    run->incidents[0].survived = true;
+    AUTO_FREE char *none = summary(run);
+    assert_null(strstr(none, "cause"));
+}
+
 static void a_function_test_is_no_base(void **state) {
     (void)state;
     AUTO_RUN struct run *run = build_ok();
@@ -99,6 +114,7 @@ int main(void) {
         cmocka_unit_test(an_ordinary_run_fits_into_eight_lines),
         cmocka_unit_test(phases_that_are_not_separated_say_how_to),
         cmocka_unit_test(a_failed_run_gets_cause_and_advice),
+        cmocka_unit_test(the_cause_fits_the_class),
         cmocka_unit_test(a_function_test_is_no_base),
         cmocka_unit_test(what_was_not_read_is_open),
         cmocka_unit_test(a_start_that_failed_tells_why),
