@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define LAYOUT_ALONE 1u
-#define LAYOUT_NEXT  2u /* goes on from the chunk before: no ids, values minus its last ones */
+#define LAYOUT_NEXT  2u /* goes on from the chunks before: values minus their last ones */
 #define VARINT_MAX   10u
 
 enum column_mode {
@@ -216,30 +216,24 @@ static int64_t floor_ms(int64_t ns) {
     return ns % NS_PER_MS < 0 ? ms - 1 : ms;
 }
 
-static bool continues(const struct chunk_coder *coder, const struct chunk *chunk) {
-    return coder->index > 0 && coder->series_count == chunk->series_count &&
-           (chunk->series_count == 0 ||
-            memcmp(coder->series, chunk->series, chunk->series_count * sizeof *chunk->series) == 0);
+/* What the column of a series is stored as a difference from. */
+static int64_t coder_base(const struct chunk_coder *coder, uint32_t id) {
+    return coder != NULL && coder->last != NULL && id < CHUNK_SERIES_MAX ? coder->last[id] : 0;
 }
 
-/* What the next chunk may go on from. Times in the chunk are whole milliseconds here. */
+/* What the next chunk may go on from. */
 static void coder_keep(struct chunk_coder *coder, const struct chunk *chunk) {
-    size_t count = chunk->series_count, ticks = chunk->tick_count;
-    if (!continues(coder, chunk)) {
-        chunk_coder_done(coder);
-        coder->series = mem_alloc((count + 1) * sizeof *coder->series);
-        coder->last = mem_alloc((count + 1) * sizeof *coder->last);
-        coder->series_count = count;
-        for (size_t s = 0; s < count; s++) {
-            coder->series[s] = chunk->series[s];
-        }
+    size_t ticks = chunk->tick_count;
+    if (coder->last == NULL) {
+        coder->last = mem_alloc(CHUNK_SERIES_MAX * sizeof *coder->last);
     }
-    for (size_t s = 0; s < count; s++) {
-        for (size_t i = ticks; i-- > 0;) {
-            if (chunk->value[s * ticks + i] != CHUNK_ABSENT) {
-                coder->last[s] = chunk->value[s * ticks + i];
-                break;
-            }
+    for (size_t s = 0; s < chunk->series_count; s++) {
+        size_t i = ticks;
+        while (i > 0 && chunk->value[s * ticks + i - 1] == CHUNK_ABSENT) {
+            i--;
+        }
+        if (i > 0 && chunk->series[s] < CHUNK_SERIES_MAX) {
+            coder->last[chunk->series[s]] = chunk->value[s * ticks + i - 1];
         }
     }
     coder->last_ms = ticks > 0 ? floor_ms(chunk->time_ns[ticks - 1]) : coder->last_ms;
@@ -252,26 +246,21 @@ void chunk_encode_next(struct chunk_coder *coder, const struct chunk *chunk, str
     assert(chunk->series_count * ticks <= CHUNK_VALUES_MAX);
     AUTO_FREE int64_t *scratch = mem_alloc((2 * ticks + 1) * sizeof *scratch);
     int64_t *milliseconds = scratch + ticks;
-    if (coder != NULL && !continues(coder, chunk)) {
-        chunk_coder_done(coder);
-    }
     bool is_next = coder != NULL && coder->index > 0;
     add_varint(out, is_next ? LAYOUT_NEXT : LAYOUT_ALONE);
     if (is_next) {
         add_varint(out, coder->index);
-    } else {
-        add_varint(out, chunk->series_count);
     }
+    add_varint(out, chunk->series_count);
     add_varint(out, ticks);
-    if (!is_next) {
-        add_ids(out, chunk->series, chunk->series_count);
-    }
+    add_ids(out, chunk->series, chunk->series_count);
     for (size_t i = 0; i < ticks; i++) {
         milliseconds[i] = floor_ms(chunk->time_ns[i]);
     }
-    add_column(out, milliseconds, ticks, is_next ? coder->last_ms : 0, scratch);
+    add_column(out, milliseconds, ticks, coder != NULL ? coder->last_ms : 0, scratch);
     for (size_t s = 0; s < chunk->series_count; s++) {
-        add_column(out, chunk->value + s * ticks, ticks, is_next ? coder->last[s] : 0, scratch);
+        add_column(out, chunk->value + s * ticks, ticks, coder_base(coder, chunk->series[s]),
+                   scratch);
     }
     if (coder != NULL) {
         coder_keep(coder, chunk);
@@ -440,48 +429,44 @@ static bool get_times(struct input *in, int64_t *times, size_t count, int64_t ba
     return true;
 }
 
-static bool get_counts(struct input *in, const struct chunk_coder *coder, uint64_t *ret_layout,
-                       uint64_t *ret_series, uint64_t *ret_ticks) {
-    uint64_t index;
-    if (!get_varint(in, ret_layout)) {
+/* The numbers in front; a chunk that stands alone empties the coder. */
+static bool get_counts(struct input *in, struct chunk_coder *coder, uint64_t *ret_series,
+                       uint64_t *ret_ticks) {
+    uint64_t layout, index;
+    if (!get_varint(in, &layout)) {
         return false;
     }
-    if (*ret_layout == LAYOUT_NEXT) {
-        if (!get_varint(in, &index) || coder->index == 0 || index != coder->index) {
-            return false; /* a chunk between is missing, or the one that this goes on from */
-        }
-        *ret_series = coder->series_count;
-    } else if (*ret_layout != LAYOUT_ALONE || !get_varint(in, ret_series)) {
-        return false;
+    if (layout == LAYOUT_ALONE) {
+        chunk_coder_done(coder);
+    } else if (layout != LAYOUT_NEXT || !get_varint(in, &index) || coder->index == 0 ||
+               index != coder->index) {
+        return false; /* a chunk between is missing, or all that this goes on from */
     }
     /* One byte a column at least: what the counts promise cannot be much larger than what is there.
      */
-    return get_varint(in, ret_ticks) && *ret_series <= CHUNK_SERIES_MAX &&
-           *ret_ticks <= CHUNK_TICKS_MAX && *ret_series * *ret_ticks <= CHUNK_VALUES_MAX &&
+    return get_varint(in, ret_series) && get_varint(in, ret_ticks) &&
+           *ret_series <= CHUNK_SERIES_MAX && *ret_ticks <= CHUNK_TICKS_MAX &&
+           *ret_series * *ret_ticks <= CHUNK_VALUES_MAX &&
            (size_t)(in->end - in->at) >= *ret_series + 1;
 }
 
-static bool get_chunk(struct input *in, const struct chunk_coder *coder, struct chunk *chunk) {
-    uint64_t layout, series, ticks;
-    if (!get_counts(in, coder, &layout, &series, &ticks)) {
+static bool get_chunk(struct input *in, struct chunk_coder *coder, struct chunk *chunk) {
+    uint64_t series, ticks;
+    if (!get_counts(in, coder, &series, &ticks)) {
         return false;
     }
-    bool is_next = layout == LAYOUT_NEXT;
     chunk->series_count = (size_t)series;
     chunk->tick_count = (size_t)ticks;
     chunk->series = mem_alloc((series + 1) * sizeof *chunk->series);
     chunk->time_ns = mem_alloc((ticks + 1) * sizeof *chunk->time_ns);
     chunk->value = mem_alloc((series * ticks + 1) * sizeof *chunk->value);
-    for (size_t s = 0; s < series && is_next; s++) {
-        chunk->series[s] = coder->series[s];
-    }
-    if ((!is_next && !get_ids(in, chunk->series, chunk->series_count)) ||
-        !get_times(in, chunk->time_ns, chunk->tick_count, is_next ? coder->last_ms : 0)) {
+    if (!get_ids(in, chunk->series, chunk->series_count) ||
+        !get_times(in, chunk->time_ns, chunk->tick_count, coder->last_ms)) {
         return false;
     }
     for (size_t s = 0; s < chunk->series_count; s++) {
         if (!get_column(in, chunk->value + s * chunk->tick_count, chunk->tick_count,
-                        is_next ? coder->last[s] : 0)) {
+                        coder_base(coder, chunk->series[s]))) {
             return false;
         }
     }
@@ -498,9 +483,6 @@ int chunk_decode_next(struct chunk_coder *coder, const void *bytes, size_t lengt
         return err_set(err, -EBADMSG, "journal-chunk", "the samples are not readable near byte %zu",
                        (size_t)(in.at - (const uint8_t *)bytes));
     }
-    if (length > 0 && *(const uint8_t *)bytes == LAYOUT_ALONE) {
-        chunk_coder_done(coder);
-    }
     coder_keep(coder, &chunk);
     *ret_chunk = chunk;
     return 0;
@@ -514,7 +496,6 @@ int chunk_decode(const void *bytes, size_t length, struct chunk *ret_chunk, stru
 }
 
 void chunk_coder_done(struct chunk_coder *coder) {
-    mem_free_ptr(&coder->series);
     mem_free_ptr(&coder->last);
     *coder = (struct chunk_coder){0};
 }

@@ -30,16 +30,16 @@ struct chunk {
 };
 
 /*
- * What the CHUNK before left behind: a chunk of the same series goes on from its last values, which
- * saves their first ones. Zero-initialised; one per writer and one per reader of a file, which
- * hands it every CHUNK in order. After a record that could not be written the writer calls
- * chunk_coder_done: the next chunk then stands alone, as the first one of each writer does. A
- * reader notices a missing chunk (they are counted) and answers -EBADMSG until one stands alone.
+ * What the CHUNKs before left behind: a chunk goes on from the last value of each of its series,
+ * which saves the first ones. Zero-initialised; one per writer and one per reader of a file, which
+ * hands it every CHUNK in order, whatever its series. After a record that could not be written the
+ * writer calls chunk_coder_done: the next chunk then stands alone, as the first one of each writer
+ * does. A reader notices a missing chunk (they are counted) and answers -EBADMSG until one stands
+ * alone.
  */
 struct chunk_coder {
-    uint32_t *series;
-    int64_t *last; /* by series; 0 while it had no value */
-    size_t series_count;
+    int64_t
+        *last; /* by series id below CHUNK_SERIES_MAX; 0 while it had no value; NULL: none yet */
     int64_t last_ms;
     uint64_t index; /* chunks since one that stands alone, it included; 0: none yet */
 };

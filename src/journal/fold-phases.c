@@ -51,6 +51,7 @@ struct timeline {
     size_t stretch_count;
     int64_t sum_ns[PHASE_COUNT_];
     bool begun[PHASE_COUNT_];
+    size_t phase_capacity;
     size_t unplaced; /* marks of phases without a time */
 };
 
@@ -190,17 +191,17 @@ static void add_process(struct timeline *timeline, const struct event *events, s
                                    ? &timeline->stretches[timeline->stretch_count - 1]
                                    : NULL;
         if (event->kind == EVENT_BEGIN) {
-            if (holds) {
+            if (holds && last != NULL) {
                 last->to_ns = event->t_ns;
                 last->was_ended = true;
             }
             begin_stretch(timeline, event);
             holds = true;
-        } else if (holds && ends(event, last)) {
+        } else if (last != NULL && holds && ends(event, last)) {
             last->to_ns = event->t_ns;
             last->by_end = last->was_ended = event->kind == EVENT_END;
             holds = false;
-        } else if (!holds && last != NULL && last->by_end && event->kind == EVENT_END &&
+        } else if (last != NULL && !holds && last->by_end && event->kind == EVENT_END &&
                    event->name != NULL && ends(event, last)) {
             last->to_ns = event->t_ns; /* several processes, one sequence: the last end counts */
         }
@@ -217,7 +218,9 @@ static void clip(struct stretch *stretch, int64_t horizon_ns) {
 }
 
 static void find_stretches(struct timeline *timeline) {
-    qsort(timeline->events, timeline->event_count, sizeof *timeline->events, by_process);
+    if (timeline->event_count > 0) {
+        qsort(timeline->events, timeline->event_count, sizeof *timeline->events, by_process);
+    }
     for (size_t i = 0; i < timeline->event_count;) {
         size_t count = 1;
         while (i + count < timeline->event_count &&
@@ -283,7 +286,7 @@ static const struct stretch *find_holder(const struct timeline *timeline, struct
 }
 
 static void emit(struct timeline *timeline, int64_t from_ns, int64_t to_ns,
-                 const struct stretch *holder, int64_t *capacity) {
+                 const struct stretch *holder) {
     struct run *run = timeline->fold->run;
     enum phase phase = holder != NULL ? holder->phase : PHASE_UNATTRIBUTED;
     const char *name = holder != NULL ? holder->name : phase_name(PHASE_UNATTRIBUTED);
@@ -293,7 +296,7 @@ static void emit(struct timeline *timeline, int64_t from_ns, int64_t to_ns,
         last->end_s = fold_seconds(to_ns);
         return;
     }
-    assert((int64_t)run->phase_count < *capacity);
+    assert(run->phase_count < timeline->phase_capacity);
     run->phases[run->phase_count++] = (struct run_phase){
         .phase = phase,
         .name = arena_strdup(run->arena, name),
@@ -327,18 +330,19 @@ static void sweep(struct timeline *timeline) {
         }
     }
     qsort(edges, edge_count, sizeof *edges, by_time);
-    int64_t capacity = (int64_t)edge_count + 1, at_ns = 0;
+    int64_t at_ns = 0;
+    timeline->phase_capacity = edge_count + 1;
     struct run *run = timeline->fold->run;
-    run->phases = arena_alloc(run->arena, (size_t)capacity * sizeof *run->phases);
+    run->phases = arena_alloc(run->arena, timeline->phase_capacity * sizeof *run->phases);
     for (size_t i = 0; i < edge_count; i++) {
         if (edges[i].t_ns > at_ns) {
-            emit(timeline, at_ns, edges[i].t_ns, find_holder(timeline, &holding), &capacity);
+            emit(timeline, at_ns, edges[i].t_ns, find_holder(timeline, &holding));
             at_ns = edges[i].t_ns;
         }
         apply(timeline, &holding, &edges[i]);
     }
     if (timeline->fold->horizon_ns > at_ns) {
-        emit(timeline, at_ns, timeline->fold->horizon_ns, NULL, &capacity);
+        emit(timeline, at_ns, timeline->fold->horizon_ns, NULL);
     }
 }
 

@@ -31,12 +31,12 @@ static void shows_every_record(void **state) {
                                    "86 CHUNK {\"series\":2,\"ticks\":2,\"bytes\":15}\n"
                                    "    t=1.500 tree.\\x1b[2Jcpu=5\n"
                                    "    t=-0.001 tree.\\x1b[2Jcpu=6 #2=-7\n"
-                                   "117 CHUNK {\"series\":2,\"ticks\":2,\"bytes\":13}\n"
+                                   "117 CHUNK {\"series\":2,\"ticks\":2,\"bytes\":16}\n"
                                    "    t=1.500 tree.\\x1b[2Jcpu=5\n"
                                    "    t=-0.001 tree.\\x1b[2Jcpu=6 #2=-7\n"
-                                   "146 CHUNK (the samples are not readable near byte 1)\n"
-                                   "163 UNKNOWN \\x1b]0;x\\x07\n"
-                                   "# the record at byte 185 is cut off after 4 bytes\n";
+                                   "149 CHUNK (the samples are not readable near byte 1)\n"
+                                   "166 UNKNOWN \\x1b]0;x\\x07\n"
+                                   "# the record at byte 188 is cut off after 4 bytes\n";
     assert_string_equal(strbuf_str(&text), expected);
     chunk_coder_done(&coder);
 }
