@@ -4,7 +4,7 @@
  * Figures recorded by different methods are shown and flagged, never subtracted (B11); nor are two
  * bounds, whose difference has none.
  */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/msg.h"
 #include "base/str.h"

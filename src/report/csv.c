@@ -5,7 +5,7 @@
  * "measured at-least", "open not-separated"). Text that a spreadsheet would take for a formula gets
  * an apostrophe in front. Numbers never depend on a locale.
  */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/clock.h"
 #include "report/facts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* In what two runs differ (differences.h). Reads records as they are and trusts none of their
  * types. */
-#include "differences.h"
+#include "report/differences.h"
 
 #include "report/facts.h"
 

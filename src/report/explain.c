@@ -4,7 +4,7 @@
  * For a run or for any text. Says only what a rule of text/incident found; an unknown cause stays
  * open.
  */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/msg.h"
 #include "base/str.h"

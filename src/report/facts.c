@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Facts from a run's records, types checked (facts.h). Must not print and must not invent a number.
  */
-#include "facts.h"
+#include "report/facts.h"
 
 #include "base/clock.h"
 #include "base/msg.h"

@@ -3,7 +3,7 @@
  * Text on a terminal of a given width (layout.h). Must not know what a run is, and must let nothing
  * through that a terminal could take for a command.
  */
-#include "layout.h"
+#include "report/layout.h"
 
 #include "base/msg.h"
 #include "base/str.h"

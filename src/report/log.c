@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lists of runs from the ledger's index: a table for people, schema probelauf.log/1 for machines.
  * Events are not runs. */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/clock.h"
 #include "base/msg.h"

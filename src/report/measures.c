@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The list of a run's quantities (measures.h). Reads the model; knows no output format. */
-#include "measures.h"
+#include "report/measures.h"
 
 #include "base/msg.h"
 

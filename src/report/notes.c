@@ -3,7 +3,7 @@
  * The notes of a run (notes.h). One table holds what is said; a note stands only on what the record
  * shows. Must not judge what a run is worth: that is rules/.
  */
-#include "notes.h"
+#include "report/notes.h"
 
 #include "base/msg.h"
 #include "report/facts.h"

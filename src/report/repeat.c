@@ -3,7 +3,7 @@
  * The answer of `estimate --repeat N`: verdict first, its parts, what it leaves out, why there is
  * no amount, method last. A total is never printed without what it rests on (D7).
  */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/msg.h"
 #include "base/str.h"

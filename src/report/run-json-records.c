@@ -4,7 +4,7 @@
  * Takes plain facts from the records without trusting their types; must never pass on the kept diff
  * (code.diff_zstd_base64).
  */
-#include "run-json.h"
+#include "report/run-json.h"
 
 #include "report/facts.h"
 

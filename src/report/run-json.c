@@ -5,7 +5,7 @@
  * quantity object. Must never depend on language or locale beyond a quantity's detail, and never
  * print the kept diff.
  */
-#include "run-json.h"
+#include "report/run-json.h"
 
 #include "base/clock.h"
 #include "report/facts.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The lower half of `show`: work, files, code, environment, incidents, changes, the record itself.
  * Foreign text everywhere. */
-#include "run-text.h"
+#include "report/run-text.h"
 
 #include "base/msg.h"
 #include "base/str.h"

@@ -4,7 +4,7 @@
  * were obtained beside them. Every figure carries the mark of its state. Must not leave out what is
  * open.
  */
-#include "report.h"
+#include "report/run-text.h"
 
 #include "base/clock.h"
 #include "base/msg.h"
@@ -12,7 +12,6 @@
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/notes.h"
-#include "report/run-text.h"
 #include "text/incident.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * what to know, what to do next. A few lines on standard error for somebody who is tired;
  * everything else is `show`.
  */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/msg.h"
 #include "base/str.h"

@@ -4,7 +4,7 @@
  * time. A slice without a reading is drawn as a gap, never as 0; a slice's memory is the largest
  * reading in it, its CPU the mean rate. One pass over the samples, however many there are.
  */
-#include "report.h"
+#include "report/report.h"
 
 #include "base/mem.h"
 #include "base/msg.h"
