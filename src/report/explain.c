@@ -126,7 +126,12 @@ void report_explain_text(const struct report_explain *explain, struct report_sty
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < explain->count; i++)
         item_text(explain, i, style, out);
-    if (explain->count == 0)
+    const char *meaning = explain->has_outcome ? facts_outcome_meaning(explain->outcome) : NULL;
+    if (explain->count == 0 && meaning)
+        layout_paragraph(out, style, meaning);
+    else if (explain->count == 0 && explain->has_outcome && explain->outcome == OUTCOME_OK)
+        layout_paragraph(out, style, _("it did not fail"));
+    else if (explain->count == 0)
         layout_paragraph(out, style,
                          _("no line that a rule knows; the last lines of the output are the best "
                            "witness"));

@@ -340,3 +340,34 @@ const char *facts_validity_name(enum run_validity validity) {
     }
     return "unchecked";
 }
+
+const char *facts_outcome_meaning(enum outcome_class outcome) {
+    switch (outcome) {
+    case OUTCOME_FAILED:
+        return _("the command says so; its output shows no cause that a rule knows");
+    case OUTCOME_BUDGET:
+        return _("stopped when the time of --max-time was used up");
+    case OUTCOME_INTERRUPTED:
+        return _("interrupted from the keyboard");
+    case OUTCOME_KILLED:
+        return _("ended by a signal; who sent it and why is open");
+    case OUTCOME_ENDED:
+        return _("ended where its status could not be seen");
+    case OUTCOME_LOST:
+        return _("the measuring process or the machine died before the end was recorded");
+    case OUTCOME_RUNNING:
+    case OUTCOME_OK:
+    case OUTCOME_START_FAILED:
+    case OUTCOME_GPU_OOM:
+    case OUTCOME_HOST_OOM:
+    case OUTCOME_SHM_EXHAUSTED:
+    case OUTCOME_DISK_FULL:
+    case OUTCOME_ACCESS_DENIED:
+    case OUTCOME_DEPENDENCY:
+    case OUTCOME_GPU_FAULT:
+    case OUTCOME_PREEMPTED:
+    case OUTCOME_COUNT_:
+        break;
+    }
+    return NULL;
+}

@@ -81,5 +81,9 @@ void facts_command_line(const struct run *run, struct strbuf *out);
 
 const char *facts_validity_name(enum run_validity validity); /* "unchecked", "valid", "invalid" */
 
+/* What a class means where no incident explains it, one translated sentence; NULL where the class
+ * says it all. */
+const char *facts_outcome_meaning(enum outcome_class outcome);
+
 /* "exit code 1", "signal 9 (SIGKILL)", "status not known": how the command ended, translated. */
 void facts_ending(const struct run *run, struct strbuf *out);

@@ -97,7 +97,8 @@ void report_log_text(const struct store_entry *entries, size_t count, struct rep
             layout_add_quantity(&wall, &q, style.ascii, false);
         else /* the outcome beside it says why */
             strbuf_add_str(&wall, _("open"));
-        layout_table_cell(table, facts_id_tail(entry->run), LAYOUT_PLAIN);
+        layout_table_cell(table, style.verbose ? entry->run : facts_id_tail(entry->run),
+                          LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&when), LAYOUT_PLAIN);
         layout_table_cell(table, entry->outcome ? entry->outcome : _("open"),
                           outcome_color(entry->outcome));

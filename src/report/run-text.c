@@ -136,6 +136,8 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     run_text_row(out, style, _("outcome"), strbuf_str(&text));
     run_text_row(out, style, _("not started"), json_get_text(run->end, "start_error", NULL));
     const struct run_incident *cause = run_text_cause(run);
+    if (!cause)
+        run_text_row(out, style, "", facts_outcome_meaning(run->outcome));
     if (cause && cause->line)
         run_text_row(out, style, _("shown by"), cause->line);
     const struct incident_info *info = cause ? incident_info(cause->name) : NULL;

@@ -70,6 +70,9 @@ static void cause(struct strbuf *out, struct report_style style, const struct ru
         return;
     }
     const struct run_incident *incident = run_text_cause(run);
+    const char *meaning = facts_outcome_meaning(run->outcome);
+    if (!incident && meaning && run->outcome != OUTCOME_LOST) /* of a lost run a note tells more */
+        line(out, style, _("cause"), meaning);
     if (!incident)
         return;
     layout_add_plain(&text, incident->name, style.ascii);
@@ -167,7 +170,8 @@ void report_run_summary(const struct run *run, struct report_style style, struct
     notes(out, style, run);
     if (can_be_base(run))
         line(out, style, _("next"), "probelauf show @1, probelauf estimate --repeat 24");
-    else if (run->outcome == OUTCOME_OK)
+    else if (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_BUDGET ||
+             run->outcome == OUTCOME_INTERRUPTED)
         line(out, style, _("next"), "probelauf show @1");
     else
         line(out, style, _("next"), "probelauf explain @1, probelauf show @1");

@@ -77,6 +77,13 @@ static void the_cause_fits_the_class(void **state) {
     run->incidents[0].survived = true;
     AUTO_FREE char *none = summary(run);
     assert_null(strstr(none, "cause"));
+    run->outcome = OUTCOME_KILLED; /* a class that no incident explains is put into words */
+    AUTO_FREE char *killed = summary(run);
+    assert_non_null(strstr(killed, "cause   ended by a signal; who sent it and why is open"));
+    run->outcome = OUTCOME_BUDGET;
+    AUTO_FREE char *budget = summary(run);
+    assert_non_null(strstr(budget, "--max-time"));
+    assert_null(strstr(budget, "probelauf explain @1"));
 }
 
 static void a_function_test_is_no_base(void **state) {
