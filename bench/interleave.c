@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Times several commands by turns, so that whatever else the machine does falls on all of them alike.
+ * Times several commands by turns, so that whatever else the machine does falls on all of them
+ * alike.
  *
- *     interleave ROUNDS NAME COMMAND [ARG…] -- NAME COMMAND [ARG…] …
+ *     interleave ROUNDS NAME COMMAND [ARG…] ::: NAME COMMAND [ARG…] …
  *
- * Standard output, one JSON line per command: {"name":…,"rounds":…,"median_ns":…,"p10_ns":…,"p90_ns":…}. Output of the
- * commands is dropped. A command that does not exit with 0 ends the comparison.
+ * Standard output, one JSON line per command:
+ * {"name":…,"rounds":…,"median_ns":…,"p10_ns":…,"p90_ns":…}. Output of the commands is dropped. A
+ * command that does not exit with 0 ends the comparison.
  */
 #include <fcntl.h>
 #include <spawn.h>
@@ -18,6 +20,9 @@
 #include <unistd.h>
 
 enum { COMMANDS_MAX = 32 };
+
+/* What a command leaves running behind (our intake) is not to fall on the next one. */
+#define PAUSE_NS 50000000
 
 extern char **environ;
 
@@ -60,7 +65,7 @@ static size_t read_contenders(int argc, char **argv, size_t rounds, struct conte
     for (int i = 2; i + 1 < argc && count < COMMANDS_MAX; i++) {
         list[count] = (struct contender){argv[i], argv + i + 1, calloc(rounds, sizeof(int64_t))};
         count++;
-        while (i < argc && strcmp(argv[i], "--") != 0) {
+        while (i < argc && strcmp(argv[i], ":::") != 0) {
             i++;
         }
         if (i < argc) {
@@ -73,7 +78,8 @@ static size_t read_contenders(int argc, char **argv, size_t rounds, struct conte
 int main(int argc, char **argv) {
     size_t rounds = argc > 3 ? (size_t)strtoul(argv[1], NULL, 10) : 0;
     if (rounds == 0) {
-        fprintf(stderr, "usage: interleave ROUNDS NAME COMMAND [ARG...] -- NAME COMMAND [ARG...] ...\n");
+        fprintf(stderr,
+                "usage: interleave ROUNDS NAME COMMAND [ARG...] ::: NAME COMMAND [ARG...] ...\n");
         return 2;
     }
     struct contender list[COMMANDS_MAX];
@@ -86,12 +92,15 @@ int main(int argc, char **argv) {
     for (size_t round = 0; round < rounds; round++) {
         for (size_t i = 0; i < count; i++) {
             list[i].ns[round] = time_once(&list[i], &quiet);
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         }
     }
     for (size_t i = 0; i < count; i++) {
         qsort(list[i].ns, rounds, sizeof(int64_t), compare_ns);
-        printf("{\"name\":\"%s\",\"rounds\":%zu,\"median_ns\":%lld,\"p10_ns\":%lld,\"p90_ns\":%lld}\n", list[i].name, rounds,
-               (long long)list[i].ns[rounds / 2], (long long)list[i].ns[rounds / 10], (long long)list[i].ns[rounds * 9 / 10]);
+        printf(
+            "{\"name\":\"%s\",\"rounds\":%zu,\"median_ns\":%lld,\"p10_ns\":%lld,\"p90_ns\":%lld}\n",
+            list[i].name, rounds, (long long)list[i].ns[rounds / 2],
+            (long long)list[i].ns[rounds / 10], (long long)list[i].ns[rounds * 9 / 10]);
         free(list[i].ns);
     }
     return 0;
