@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reads the figures of an incident from its line, as its rule describes them. A figure that is not there, is cut off
- * or does not parse is left out: what was not read is never a number.
+ * Reads the figures of an incident from its line, as its rule describes them. A figure that is not
+ * there, is cut off or does not parse is left out: what was not read is never a number.
  */
 #include "text/incident-rules.h"
 
@@ -34,7 +34,8 @@ static void put_integer(json_t *figures, const char *name, const char *digits, s
         json_put_int(figures, name, value);
 }
 
-/* Bytes per unit, 0 for a word that is none. In messages about disks MB is decimal (RECORDS 1.4). */
+/* Bytes per unit, 0 for a word that is none. In messages about disks MB is decimal (RECORDS 1.4).
+ */
 static double unit_bytes(const char *unit, size_t length, bool binary) {
     static const char letters[] = "KMGTP";
     double kilo = binary ? 1024.0 : 1000.0;
@@ -143,11 +144,11 @@ static void put_behind(const struct incident_figure *figure, const char *text, j
         break;
     case INCIDENT_KIB:
         length = strspn(text, "0123456789");
-        if (strncmp(text + length, "kB", 2) == 0)
+        if (strncmp(text + length, "kB", 2) == 0 || strncmp(text + length, "kb", 2) == 0)
             put_bytes(figures, figure->name, text, true);
         break;
     case INCIDENT_WORD:
-        length = strcspn(text, " \t,;:");
+        length = strcspn(text, " \t,;:)");
         while (length > 0 && text[length - 1] == '.')
             length--;
         put_text(figures, figure->name, text, length);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The table of incidents: which words in a line of output, of the kernel log or of a scheduler decide which incident.
- * The first matching rule wins, so the narrower ones stand first. Wording: shared RECORDS, "Incidents" and A2.11; the
- * kernel's mm/oom_kill.c (dump_oom_summary, __oom_kill_process); errno texts of glibc and musl.
+ * The table of incidents: which words in a line of output, of the kernel log or of a scheduler
+ * decide which incident. The first matching rule wins, so the narrower ones stand first. Wording:
+ * shared RECORDS, "Incidents" and A2.11; the kernel's mm/oom_kill.c (dump_oom_summary,
+ * __oom_kill_process); errno texts of glibc and musl.
  */
 #include "text/incident-rules.h"
 
@@ -15,7 +16,8 @@
 
 /* ---- what stands before a line ---- */
 
-static size_t prefix_rank(const char *line) { /* "[rank0]: ", "12: " (srun -l), "(train pid=12) " (ray) */
+static size_t
+prefix_rank(const char *line) { /* "[rank0]: ", "12: " (srun -l), "(train pid=12) " (ray) */
     if (str_starts_with(line, "[rank")) {
         size_t length = 5 + strspn(line + 5, "0123456789");
         return length > 5 && strncmp(line + length, "]: ", 3) == 0 ? length + 3 : 0;
@@ -32,7 +34,8 @@ static size_t prefix_rank(const char *line) { /* "[rank0]: ", "12: " (srun -l), 
 
 static size_t prefix_compose(const char *line) { /* "trainer-1  | " */
     size_t name = 0;
-    while (isalnum((unsigned char)line[name]) || (name > 0 && line[name] && strchr("-_.", line[name])))
+    while (isalnum((unsigned char)line[name]) ||
+           (name > 0 && line[name] && strchr("-_.", line[name])))
         name++;
     size_t blanks = strspn(line + name, " ");
     if (name == 0 || blanks == 0 || line[name + blanks] != '|' || line[name + blanks + 1] != ' ')
@@ -91,8 +94,9 @@ static bool is_word_or_behind_bar(const char *line, const char *word) {
     return at == incident_skip_prefix(line) || (at > line && at[-1] == ']' && strstr(line, "%|"));
 }
 
-/* What a shell says about a job: "run.sh: line 3: 123 Killed  python x", "[1]+  Killed  x", "[1]  123 killed  x",
- * "zsh: killed     x". `word` is in lower case, its first letter may be upper case in the line. */
+/* What a shell says about a job: "run.sh: line 3: 123 Killed  python x", "[1]+  Killed  x", "[1]
+ * 123 killed  x", "zsh: killed     x". `word` is in lower case, its first letter may be upper case
+ * in the line. */
 static bool is_shell_report(const char *line, const char *word) {
     line = incident_skip_prefix(line);
     size_t length = strlen(word);
@@ -144,7 +148,8 @@ static bool is_exit_code_143(const char *line) {
     return is_kubernetes_code(line, "143");
 }
 
-/* The line begins with the (dotted) name of an exception of Python: "numpy.core._exceptions._ArrayMemoryError: …". */
+/* The line begins with the (dotted) name of an exception of Python:
+ * "numpy.core._exceptions._ArrayMemoryError: …". */
 static bool begins_with_exception(const char *line, const char *ending) {
     const char *name = incident_skip_prefix(line);
     size_t length = 0;
@@ -173,18 +178,21 @@ static bool is_shell_not_found(const char *line) {
 
 /* ---- the rules ---- */
 
-#define KERNEL_VICTIM                                                                              \
-    {"task", INCIDENT_PARENTHESES, "rocess "}, {"anon_rss_bytes", INCIDENT_KIB, "anon-rss:"},      \
-        {"file_rss_bytes", INCIDENT_KIB, "file-rss:"},                                             \
-        {"shmem_rss_bytes", INCIDENT_KIB, "shmem-rss:"},                                           \
-        {"total_vm_bytes", INCIDENT_KIB, "total-vm:"}
+#define KERNEL_VICTIM                                                                         \
+    {"task", INCIDENT_PARENTHESES, "rocess "}, {"anon_rss_bytes", INCIDENT_KIB, "anon-rss:"}, \
+        {"file_rss_bytes", INCIDENT_KIB, "file-rss:"},                                        \
+        {"shmem_rss_bytes", INCIDENT_KIB, "shmem-rss:"}, {                                    \
+        "total_vm_bytes", INCIDENT_KIB, "total-vm:"                                           \
+    }
 
-#define KERNEL_SUMMARY                                                                             \
-    {"pid", INCIDENT_INTEGER, ",pid="}, {"task", INCIDENT_NAME, ",task="},                         \
-        {"limit_cgroup", INCIDENT_NAME, ",oom_memcg="},                                            \
-        {"task_cgroup", INCIDENT_NAME, ",task_memcg="}
+#define KERNEL_SUMMARY                                                     \
+    {"pid", INCIDENT_INTEGER, ",pid="}, {"task", INCIDENT_NAME, ",task="}, \
+        {"limit_cgroup", INCIDENT_NAME, ",oom_memcg="}, {                  \
+        "task_cgroup", INCIDENT_NAME, ",task_memcg="                       \
+    }
 
-#define SHM_PATH {"path", INCIDENT_QUOTED, ""}
+#define SHM_PATH \
+    { "path", INCIDENT_QUOTED, "" }
 
 static const struct incident_rule rules[] = {
     /* shared memory first: its messages also speak of a full device or of a bus error */
@@ -209,7 +217,8 @@ static const struct incident_rule rules[] = {
      .figures = {{"errno", INCIDENT_INTEGER, "unavailable ("}}},
     {.name = "shm_full",
      .all = {"Error while creating shared memory segment"},
-     .figures = {{"path", INCIDENT_WORD, "segment "}, {"requested_bytes", INCIDENT_BYTES, "size "}}},
+     .figures = {{"path", INCIDENT_WORD, "segment "},
+                 {"requested_bytes", INCIDENT_BYTES, "size "}}},
 
     /* host memory: the kernel log */
     {.name = "host_oom",
@@ -290,7 +299,9 @@ static const struct incident_rule rules[] = {
     {.name = "host_oom",
      .all = {"cannot allocate vector of size "},
      .figures = {{"requested_bytes", INCIDENT_BYTES_BINARY, "of size "}}},
-    {.name = "host_oom", .all = {"std::bad_alloc"}, .none = {"CUDA", "cuda"}}, /* not RMM's, of a GPU */
+    {.name = "host_oom",
+     .all = {"std::bad_alloc"},
+     .none = {"CUDA", "cuda"}}, /* not RMM's, of a GPU */
     {.name = "host_oom",
      .all = {"annot allocate memory"},
      .none = {"mlock", "ibv_", "reg_mr"}, /* limits on locked memory, not a lack of it */
@@ -309,7 +320,8 @@ static const struct incident_rule rules[] = {
      .figures = {{"signal", INCIDENT_IS_NUMBER, "9"},
                  {"pid", INCIDENT_INTEGER, "(pid "},
                  {"pid", INCIDENT_INTEGER, "(pid(s) "}}},
-    {.name = "host_oom_suspected", .all = {"excessive memory usage causing the Operating System to kill"}},
+    {.name = "host_oom_suspected",
+     .all = {"excessive memory usage causing the Operating System to kill"}},
     {.name = "host_oom_suspected",
      .all = {"The exit codes of the workers are {SIGKILL(-9)}"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
@@ -336,7 +348,9 @@ static const struct incident_rule rules[] = {
      .figures = {{"kind", INCIDENT_IS_TEXT, "quota"},
                  {"errno", INCIDENT_IS_NUMBER, "122"},
                  {"path", INCIDENT_QUOTED, "]"}}},
-    {.name = "disk_full", .all = {"EDQUOT"}, .figures = {{"kind", INCIDENT_IS_TEXT, "quota"}, {"errno", INCIDENT_IS_NUMBER, "122"}}},
+    {.name = "disk_full",
+     .all = {"EDQUOT"},
+     .figures = {{"kind", INCIDENT_IS_TEXT, "quota"}, {"errno", INCIDENT_IS_NUMBER, "122"}}},
     {.name = "disk_full",
      .all = {"o space left on device"},
      .none = {"file watchers"}, /* inotify's limit answers ENOSPC too */
@@ -448,7 +462,8 @@ static const struct incident_rule rules[] = {
                  {"library", INCIDENT_WORD, "OSError: "}}},
     {.name = "dependency_missing",
      .all = {"version `", "' not found (required by "},
-     .figures = {{"version", INCIDENT_QUOTED, "version "}, {"library", INCIDENT_WORD, "required by "}}},
+     .figures = {{"version", INCIDENT_QUOTED, "version "},
+                 {"library", INCIDENT_WORD, "required by "}}},
     {.name = "dependency_missing",
      .all = {"symbol lookup error: "},
      .figures = {{"library", INCIDENT_WORD, "lookup error: "},
@@ -538,8 +553,12 @@ static const struct incident_rule rules[] = {
      .figures = {{"signal", INCIDENT_IS_NUMBER, "6"},
                  {"rank", INCIDENT_INTEGER, "local_rank: "},
                  {"pid", INCIDENT_INTEGER, "(pid: "}}},
-    {.name = "crash", .all = {"Signals.SIGSEGV: 11"}, .figures = {{"signal", INCIDENT_IS_NUMBER, "11"}}},
-    {.name = "crash", .all = {"Signals.SIGABRT: 6"}, .figures = {{"signal", INCIDENT_IS_NUMBER, "6"}}},
+    {.name = "crash",
+     .all = {"Signals.SIGSEGV: 11"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "11"}}},
+    {.name = "crash",
+     .all = {"Signals.SIGABRT: 6"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "6"}}},
     {.name = "crash", .all = {"Fatal Python error: "}},
     {.name = "crash", .all = {"*** Process received signal ***"}},
     {.name = "crash", .all = {"double free or corruption"}},
@@ -576,7 +595,9 @@ static const struct incident_rule rules[] = {
     {.name = "killed",
      .all = {"ignal 9 (SIGKILL)"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}, {"pid", INCIDENT_INTEGER, "PID "}}},
-    {.name = "killed", .all = {"Signals.SIGKILL: 9"}, .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
+    {.name = "killed",
+     .all = {"Signals.SIGKILL: 9"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
     {.name = "killed",
      .all = {"Command terminated by signal 9"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
@@ -613,7 +634,9 @@ static const struct incident_rule rules[] = {
     {.name = "terminated",
      .all = {"Received 15 death signal"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
-    {.name = "terminated", .all = {"Signals.SIGTERM: 15"}, .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated",
+     .all = {"Signals.SIGTERM: 15"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
     {.name = "terminated",
      .all = {"Command terminated by signal 15"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
@@ -645,25 +668,31 @@ const struct incident_rule *incident_rule_at(size_t index) {
 
 static const struct incident_info infos[] = {
     {"host_oom", OUTCOME_HOST_OOM,
-     N_("The memory of the machine, or what the container or job may use of it, was used up: the kernel or the scheduler "
+     N_("The memory of the machine, or what the container or job may use of it, was used up: the "
+        "kernel or the scheduler "
         "says so, or an allocation of the program was refused."),
-     N_("Compare the largest process and the tree's memory with the limit; load less at once, or rent more host memory. "
+     N_("Compare the largest process and the tree's memory with the limit; load less at once, or "
+        "rent more host memory. "
         "A refused size is a lower bound of the need."),
      NULL},
     {"host_oom_suspected", OUTCOME_KILLED,
-     N_("A worker of the program was killed, and nobody who would know says why. Host memory is the usual cause, but it "
+     N_("A worker of the program was killed, and nobody who would know says why. Host memory is "
+        "the usual cause, but it "
         "is not shown."),
-     N_("Look for an oom-kill line in the kernel log, the oom_kill counter of the cgroup or the scheduler's record; "
+     N_("Look for an oom-kill line in the kernel log, the oom_kill counter of the cgroup or the "
+        "scheduler's record; "
         "compare the memory curve with the limit."),
      NULL},
     {"shm_full", OUTCOME_SHM_EXHAUSTED,
      N_("Shared memory (/dev/shm) was full. Host and GPU memory may still have been free."),
-     N_("Check the size of /dev/shm with 'df -h /dev/shm'; give the container more with --shm-size or --ipc=host, or use "
+     N_("Check the size of /dev/shm with 'df -h /dev/shm'; give the container more with --shm-size "
+        "or --ipc=host, or use "
         "fewer data loader workers."),
      "crash"},
     {"disk_full", OUTCOME_DISK_FULL,
      N_("A file system had no space or no inodes left, or a quota was used up."),
-     N_("Check the mount that holds the path, its inodes and the quota ('df -h', 'df -i', 'quota'): a full small mount "
+     N_("Check the mount that holds the path, its inodes and the quota ('df -h', 'df -i', "
+        "'quota'): a full small mount "
         "beside a large empty disk is usual."),
      NULL},
     {"disk_low", OUTCOME_FAILED,
@@ -671,45 +700,65 @@ static const struct incident_info infos[] = {
      N_("Free space or point the cache to a larger mount before the run."), NULL},
     {"storage_lost", OUTCOME_FAILED,
      N_("A file system that the run used went away or answered with an error."),
-     N_("Check whether the mount is there again; network storage that went away once can do so again: keep results on a "
+     N_("Check whether the mount is there again; network storage that went away once can do so "
+        "again: keep results on a "
         "local disk until the end."),
      NULL},
     {"access_gated", OUTCOME_ACCESS_DENIED,
-     N_("Weights or data are gated: an account must be logged in (401) or approved by their owners (403)."),
-     N_("401: log in on this machine; 403: ask for access on the page of the repository and wait for a person. Both are "
+     N_("Weights or data are gated: an account must be logged in (401) or approved by their owners "
+        "(403)."),
+     N_("401: log in on this machine; 403: ask for access on the page of the repository and wait "
+        "for a person. Both are "
         "time to plan for."),
      "access_unknown"},
     {"access_unknown", OUTCOME_ACCESS_DENIED,
-     N_("Access was refused; whether the address is wrong, a login is missing or a permission, cannot be told from the "
+     N_("Access was refused; whether the address is wrong, a login is missing or a permission, "
+        "cannot be told from the "
         "message."),
-     N_("Check the name first, then the login on this machine, then whether the account was given access."), NULL},
+     N_("Check the name first, then the login on this machine, then whether the account was given "
+        "access."),
+     NULL},
     {"dependency_missing", OUTCOME_DEPENDENCY,
-     N_("A module, library, symbol or program that the run needs is not there or does not fit the others."),
-     N_("Install what is named, in the environment that ran; compare versions with the lock file of the repository. "
+     N_("A module, library, symbol or program that the run needs is not there or does not fit the "
+        "others."),
+     N_("Install what is named, in the environment that ran; compare versions with the lock file "
+        "of the repository. "
         "A repeat without a change fails again."),
      NULL},
     {"slurm_timeout", OUTCOME_KILLED,
      N_("Slurm ended the job at its time limit; the elapsed time is a lower bound of the need."),
-     N_("Ask for more time, or cut the work; the run is no measurement of the full duration."), NULL},
+     N_("Ask for more time, or cut the work; the run is no measurement of the full duration."),
+     NULL},
     {"slurm_preempted", OUTCOME_PREEMPTED,
-     N_("Slurm gave the resources to another job. The time is lost effort unless a checkpoint was written."),
+     N_("Slurm gave the resources to another job. The time is lost effort unless a checkpoint was "
+        "written."),
      N_("Repeat it, or use a partition without preemption; count the lost time."), NULL},
-    {"slurm_node_fail", OUTCOME_LOST, N_("The node failed under the job: not a failure of the program."),
+    {"slurm_node_fail", OUTCOME_LOST,
+     N_("The node failed under the job: not a failure of the program."),
      N_("Repeat it on another node; the time is lost effort."), NULL},
     {"slurm_unkillable", OUTCOME_KILLED,
-     N_("A process of the job did not end on SIGKILL, usually because of a stuck file system or GPU."),
+     N_("A process of the job did not end on SIGKILL, usually because of a stuck file system or "
+        "GPU."),
      N_("Have the node checked before using it again."), NULL},
     {"slurm_abort", OUTCOME_FAILED,
-     N_("Slurm ended the other tasks because one had ended badly: a consequence, the cause stands elsewhere."),
+     N_("Slurm ended the other tasks because one had ended badly: a consequence, the cause stands "
+        "elsewhere."),
      N_("Look for the first error before this line, in the output of each rank."), NULL},
     {"crash", OUTCOME_FAILED,
-     N_("The program died of a fault of its own (invalid memory access, failed check, unsupported instruction)."),
-     N_("Repeat once; if it recurs, suspect native libraries that do not fit each other or the processor."), NULL},
+     N_("The program died of a fault of its own (invalid memory access, failed check, unsupported "
+        "instruction)."),
+     N_("Repeat once; if it recurs, suspect native libraries that do not fit each other or the "
+        "processor."),
+     NULL},
     {"killed", OUTCOME_KILLED,
-     N_("SIGKILL ended a process; who sent it is not shown by this line. It is not necessarily a lack of memory."),
-     N_("Look in the kernel log, the cgroup's oom_kill counter or the scheduler's record before blaming memory."), NULL},
+     N_("SIGKILL ended a process; who sent it is not shown by this line. It is not necessarily a "
+        "lack of memory."),
+     N_("Look in the kernel log, the cgroup's oom_kill counter or the scheduler's record before "
+        "blaming memory."),
+     NULL},
     {"terminated", OUTCOME_KILLED,
-     N_("SIGTERM ended a process: somebody or something outside asked it to stop (scheduler, container stop, time limit)."),
+     N_("SIGTERM ended a process: somebody or something outside asked it to stop (scheduler, "
+        "container stop, time limit)."),
      N_("Ask who ended it: the scheduler's record, a time limit, a container stop."), NULL},
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rule table behind text/incident.h, for the scanner and the generator of docs/incidents.md only. A new cause is one
- * more entry here and, if its name is new, one more in the list of names: nothing else.
+ * The rule table behind text/incident.h, for the scanner and the generator of docs/incidents.md
+ * only. A new cause is one more entry here and, if its name is new, one more in the list of names:
+ * nothing else.
  */
 #pragma once
 
@@ -13,7 +14,8 @@
 #define INCIDENT_KEYS_MAX    4
 #define INCIDENT_FIGURES_MAX 8
 
-/* How a figure is read from the line. `at`: the text it stands behind (or before, or what it is). */
+/* How a figure is read from the line. `at`: the text it stands behind (or before, or what it is).
+ */
 enum incident_figure_kind {
     INCIDENT_FIGURE_END_ = 0,
     INCIDENT_INTEGER,        /* decimal number behind `at` */
@@ -32,7 +34,8 @@ enum incident_figure_kind {
 };
 
 struct incident_figure {
-    const char *name; /* key in figures; the same name may stand twice: the first that can be read is kept */
+    const char *name; /* key in figures; the same name may stand twice: the first that can be read
+                         is kept */
     enum incident_figure_kind kind;
     const char *at;
 };
@@ -52,5 +55,6 @@ const struct incident_rule *incident_rule_at(size_t index);
 /* Reads the figures of a rule from a line into the object; keys that are there already stay. */
 void incident_read_figures(const struct incident_rule *rule, const char *line, json_t *figures);
 
-/* The line behind what containers, journald, kernel log levels, srun -l and torchrun put before it. */
+/* The line behind what containers, journald, kernel log levels, srun -l and torchrun put before it.
+ */
 const char *incident_skip_prefix(const char *line);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The scanner over the table of incidents. It joins lines that speak of the same event (the kernel writes three about one
- * kill, a Python library two about one refusal) and never guesses: what no rule knows is no incident.
+ * The scanner over the table of incidents. It joins lines that speak of the same event (the kernel
+ * writes three about one kill, a Python library two about one refusal) and never guesses: what no
+ * rule knows is no incident.
  */
 #include "text/incident.h"
 
@@ -88,7 +89,7 @@ static bool figures_agree(json_t *a, json_t *b) {
     const char *key;
     json_t *value;
 
-    json_object_foreach(a, key, value) {
+    json_object_foreach (a, key, value) {
         const json_t *other = json_object_get(b, key);
         if (other && !json_equal(value, other))
             return false;
@@ -124,8 +125,7 @@ static bool is_same_event(const struct incident *old, const char *name, json_t *
         json_equal(old->figures, figures))
         return true;
     /* An allocation that failed and a kill by the kernel are two events, however close. */
-    return close &&
-           !json_object_get(old->figures, "scope") == !json_object_get(figures, "scope");
+    return close && !json_object_get(old->figures, "scope") == !json_object_get(figures, "scope");
 }
 
 static void join(struct incident *old, const struct incident_info *info, json_t *figures,
@@ -145,7 +145,8 @@ static char *printable_line(const char *line, size_t length) {
     size_t kept = text.length;
     if (kept > INCIDENT_LINE_MAX) {
         kept = INCIDENT_LINE_MAX;
-        while (kept > 0 && ((unsigned char)text.data[kept] & 0xc0u) == 0x80u) /* inside a UTF-8 character */
+        while (kept > 0 &&
+               ((unsigned char)text.data[kept] & 0xc0u) == 0x80u) /* inside a UTF-8 character */
             kept--;
     }
     return mem_strndup(strbuf_str(&text), kept);
@@ -203,8 +204,7 @@ void incident_scanner_finish(struct incident_scanner *scanner) {
     line_splitter_finish(scanner->splitter);
     for (size_t i = 0; i < scanner->count; i++) {
         struct incident *incident = &scanner->incidents[i];
-        incident->survived =
-            scanner->lines - incident->last_line_number > INCIDENT_AFTERMATH_LINES;
+        incident->survived = scanner->lines - incident->last_line_number > INCIDENT_AFTERMATH_LINES;
     }
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The word finder behind the incident table: a trie with failure links, turned into a dense transition
- * table over the byte classes that occur in the words. Knows nothing about what the words mean.
+ * The word finder behind the incident table: a trie with failure links, turned into a dense
+ * transition table over the byte classes that occur in the words. Knows nothing about what the
+ * words mean.
  */
 #include "text/keys.h"
 
@@ -17,8 +18,9 @@ struct keys {
     size_t class_count;
     uint16_t *next; /* [state * class_count + class] */
     size_t state_count;
-    uint16_t *output;      /* per state: word that ends here + 1, 0: none */
-    uint16_t *output_link; /* per state: nearest state along the failure links with an output, 0: none */
+    uint16_t *output; /* per state: word that ends here + 1, 0: none */
+    uint16_t
+        *output_link; /* per state: nearest state along the failure links with an output, 0: none */
 };
 
 struct keys *keys_new(void) {
@@ -88,7 +90,8 @@ void keys_build(struct keys *keys) {
     keys->output_link = mem_alloc(most * sizeof *keys->output_link);
     add_trie(keys);
 
-    /* Breadth first: a state's failure state is less deep, so its transitions are already complete. */
+    /* Breadth first: a state's failure state is less deep, so its transitions are already complete.
+     */
     AUTO_FREE uint16_t *queue = mem_alloc(keys->state_count * sizeof *queue);
     AUTO_FREE uint16_t *failure = mem_alloc(keys->state_count * sizeof *failure);
     size_t head = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which of many fixed words occur in a line, in one pass over it (Aho and Corasick, CACM 18(6), 1975). A run may
- * print gigabytes, so the cost of a line must not grow with the number of words. Built once, then read-only.
+ * Which of many fixed words occur in a line, in one pass over it (Aho and Corasick, CACM 18(6),
+ * 1975). A run may print gigabytes, so the cost of a line must not grow with the number of words.
+ * Built once, then read-only.
  */
 #pragma once
 
@@ -23,7 +24,8 @@ struct keys *keys_free(struct keys *keys); /* accepts NULL, returns NULL */
 size_t keys_add(struct keys *keys, const char *word);
 void keys_build(struct keys *keys);
 
-/* Sets the bits of the words that occur; returns false when none does (then ret_seen is all zero). */
+/* Sets the bits of the words that occur; returns false when none does (then ret_seen is all zero).
+ */
 bool keys_scan(const struct keys *keys, const char *line, size_t length,
                struct keys_seen *ret_seen);
 

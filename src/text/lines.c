@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The line splitter of text/pattern.h: a byte at a time, so that it does not matter where a read ended. What it
- * removes: ECMA-48 control sequences (5th edition, sections 5.4 and 5.6) and the C0 controls but the tab. It
- * must not grow with the input and must not lose a line to a control string that nobody ended.
+ * The line splitter of text/pattern.h: a byte at a time, so that it does not matter where a read
+ * ended. What it removes: ECMA-48 control sequences (5th edition, sections 5.4 and 5.6) and the C0
+ * controls but the tab. It must not grow with the input and must not lose a line to a control
+ * string that nobody ended.
  */
 #include "text/pattern.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The class of a run from the facts of its end and from its incidents; the order of precedence is written at
- * outcome_classify in text/incident.h. It decides from evidence only: a bare status never names a cause.
+ * The class of a run from the facts of its end and from its incidents; the order of precedence is
+ * written at outcome_classify in text/incident.h. It decides from evidence only: a bare status
+ * never names a cause.
  */
 #include "text/incident.h"
 
@@ -10,11 +11,12 @@
 #include <signal.h>
 #include <string.h>
 
-/* Causes before consequences: a kernel kill explains the crash of the other ranks, not the other way round. */
+/* Causes before consequences: a kernel kill explains the crash of the other ranks, not the other
+ * way round. */
 static const enum outcome_class order[] = {
-    OUTCOME_PREEMPTED,  OUTCOME_HOST_OOM,      OUTCOME_GPU_OOM,   OUTCOME_GPU_FAULT,
-    OUTCOME_SHM_EXHAUSTED, OUTCOME_DISK_FULL,  OUTCOME_ACCESS_DENIED, OUTCOME_DEPENDENCY,
-    OUTCOME_LOST,       OUTCOME_KILLED,        OUTCOME_FAILED,
+    OUTCOME_PREEMPTED,     OUTCOME_HOST_OOM,  OUTCOME_GPU_OOM,       OUTCOME_GPU_FAULT,
+    OUTCOME_SHM_EXHAUSTED, OUTCOME_DISK_FULL, OUTCOME_ACCESS_DENIED, OUTCOME_DEPENDENCY,
+    OUTCOME_LOST,          OUTCOME_KILLED,    OUTCOME_FAILED,
 };
 
 static size_t rank_of(enum outcome_class outcome) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sets of output patterns. The program never calls setlocale, so the regular expressions work on bytes; they come from
- * a user or a plan, therefore what would make matching explode is refused before it is compiled.
+ * Sets of output patterns. The program never calls setlocale, so the regular expressions work on
+ * bytes; they come from a user or a plan, therefore what would make matching explode is refused
+ * before it is compiled.
  */
 #include "text/pattern.h"
 
@@ -100,23 +101,25 @@ int pattern_set_add(struct pattern_set *set, const char *phase, const char *even
                                                            : NULL;
 
     if (!phase_from_name(phase, &known))
-        return err_set(err, -EINVAL, "pattern-invalid", "'%s' is no phase; see 'probelauf help run'",
-                       phase);
+        return err_set(err, -EINVAL, "pattern-invalid",
+                       "'%s' is no phase; see 'probelauf help run'", phase);
     if (!static_event)
-        return err_set(err, -EINVAL, "pattern-invalid", "'%s' is no event of a phase; use begin or end",
-                       event);
+        return err_set(err, -EINVAL, "pattern-invalid",
+                       "'%s' is no event of a phase; use begin or end", event);
     if (set->count >= PATTERN_MAX_COUNT)
         return err_set(err, -EINVAL, "pattern-invalid", "more than %u patterns", PATTERN_MAX_COUNT);
     const char *why = why_refused(regex);
     if (why)
-        return err_set(err, -EINVAL, "pattern-invalid", "pattern '%s': %s", regex, _(why));
+        return err_set(err, -EINVAL, "pattern-invalid", "the pattern cannot be used: %s: '%s'",
+                       _(why), regex);
 
     struct pattern added = {.event = static_event};
     int rc = regcomp(&added.regex, regex, REG_EXTENDED | REG_NOSUB);
     if (rc != 0) { /* positive on error: regcomp(3) */
         char text[160];
         regerror(rc, &added.regex, text, sizeof text);
-        return err_set(err, -EINVAL, "pattern-invalid", "pattern '%s': %s", regex, text);
+        return err_set(err, -EINVAL, "pattern-invalid", "the pattern cannot be used: %s: '%s'",
+                       text, regex);
     }
     added.phase = mem_strdup(phase);
     set->patterns = mem_realloc(set->patterns, set->count + 1, sizeof *set->patterns);

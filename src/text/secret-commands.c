@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Programs that take a secret in a way that no general rule sees: glued to a short option, as an operand, or as
- * "user:password". Each entry follows the program's own manual page.
+ * Programs that take a secret in a way that no general rule sees: glued to a short option, as an
+ * operand, or as "user:password". Each entry follows the program's own manual page.
  */
 #include "text/secret-parts.h"
 
@@ -14,30 +14,49 @@ struct command_secret {
     const char *command;
     const char *verb;   /* a word that must come first ("login"), or NULL */
     const char *option; /* "-p": its argument is secret; "": the operand behind the verb is */
-    bool glued;         /* only as one word, "-pX" (mysql reads "-p X" as a prompt and a database) */
-    bool after_colon;   /* "user:password": only what stands behind the colon */
+    bool glued;       /* only as one word, "-pX" (mysql reads "-p X" as a prompt and a database) */
+    bool after_colon; /* "user:password": only what stands behind the colon */
 };
 
 static const struct command_secret table[] = {
-    {"mysql", NULL, "-p", true, false},      {"mysqldump", NULL, "-p", true, false},
-    {"mysqladmin", NULL, "-p", true, false}, {"mysqlimport", NULL, "-p", true, false},
-    {"mariadb", NULL, "-p", true, false},    {"mariadb-dump", NULL, "-p", true, false},
-    {"sshpass", NULL, "-p", false, false},   {"docker", "login", "-p", false, false},
-    {"podman", "login", "-p", false, false}, {"skopeo", "login", "-p", false, false},
-    {"helm", "login", "-p", false, false},   {"oc", "login", "-p", false, false},
-    {"redis-cli", NULL, "-a", false, false}, {"mongo", NULL, "-p", false, false},
-    {"mongosh", NULL, "-p", false, false},   {"mongodump", NULL, "-p", false, false},
-    {"mongorestore", NULL, "-p", false, false}, {"ldapsearch", NULL, "-w", false, false},
-    {"sqlcmd", NULL, "-P", false, false},    {"bcp", NULL, "-P", false, false},
-    {"zip", NULL, "-P", false, false},       {"unzip", NULL, "-P", false, false},
-    {"7z", NULL, "-p", true, false},         {"az", "login", "-p", false, false},
-    {"curl", NULL, "-u", false, true},       {"curl", NULL, "--user", false, true},
-    {"curl", NULL, "-U", false, true},       {"curl", NULL, "--proxy-user", false, true},
-    {"curl", NULL, "-b", false, false},      {"curl", NULL, "--cookie", false, false},
-    {"http", NULL, "-a", false, true},       {"https", NULL, "-a", false, true},
-    {"wandb", "login", "", false, false},    {"vault", "login", "", false, false},
-    {"openssl", NULL, "-passin", false, true}, {"openssl", NULL, "-passout", false, true},
-    {"openssl", NULL, "-k", false, false},   {"smbclient", NULL, "-U", false, false},
+    {"mysql", NULL, "-p", true, false},
+    {"mysqldump", NULL, "-p", true, false},
+    {"mysqladmin", NULL, "-p", true, false},
+    {"mysqlimport", NULL, "-p", true, false},
+    {"mariadb", NULL, "-p", true, false},
+    {"mariadb-dump", NULL, "-p", true, false},
+    {"sshpass", NULL, "-p", false, false},
+    {"docker", "login", "-p", false, false},
+    {"podman", "login", "-p", false, false},
+    {"skopeo", "login", "-p", false, false},
+    {"helm", "login", "-p", false, false},
+    {"oc", "login", "-p", false, false},
+    {"redis-cli", NULL, "-a", false, false},
+    {"mongo", NULL, "-p", false, false},
+    {"mongosh", NULL, "-p", false, false},
+    {"mongodump", NULL, "-p", false, false},
+    {"mongorestore", NULL, "-p", false, false},
+    {"ldapsearch", NULL, "-w", false, false},
+    {"sqlcmd", NULL, "-P", false, false},
+    {"bcp", NULL, "-P", false, false},
+    {"zip", NULL, "-P", false, false},
+    {"unzip", NULL, "-P", false, false},
+    {"7z", NULL, "-p", true, false},
+    {"az", "login", "-p", false, false},
+    {"curl", NULL, "-u", false, true},
+    {"curl", NULL, "--user", false, true},
+    {"curl", NULL, "-U", false, true},
+    {"curl", NULL, "--proxy-user", false, true},
+    {"curl", NULL, "-b", false, false},
+    {"curl", NULL, "--cookie", false, false},
+    {"http", NULL, "-a", false, true},
+    {"https", NULL, "-a", false, true},
+    {"wandb", "login", "", false, false},
+    {"vault", "login", "", false, false},
+    {"openssl", NULL, "-passin", false, true},
+    {"openssl", NULL, "-passout", false, true},
+    {"openssl", NULL, "-k", false, false},
+    {"smbclient", NULL, "-U", false, false},
 };
 
 bool secret_is_command(const char *name, size_t length) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a name says about its value. Names are taken apart into words, so that "max_tokens", "tokenizer", "key_frames",
- * "num_key_value_heads" and "sort_key" stay what they are in the texts of machine learning programs.
+ * What a name says about its value. Names are taken apart into words, so that "max_tokens",
+ * "tokenizer", "key_frames", "num_key_value_heads" and "sort_key" stay what they are in the texts
+ * of machine learning programs.
  */
 #include "text/secret-parts.h"
 
@@ -68,13 +69,15 @@ static bool ends_with(const char *word, const char *ending) {
 
 static bool is_strong_word(const char *word) {
     static const char *const exact[] = {
-        "secret",  "secrets", "password",   "passwords",   "passwd",  "passphrase", "passcode",
-        "apikey",  "apikeys", "credential", "credentials", "creds",   "jwt",        "sshpass",
-        "userpwd", "htpasswd", "authorization", "passwort", "motdepasse",
+        "secret",      "secrets",       "password", "passwords",  "passwd",
+        "passphrase",  "passcode",      "apikey",   "apikeys",    "credential",
+        "credentials", "creds",         "jwt",      "sshpass",    "userpwd",
+        "htpasswd",    "authorization", "passwort", "motdepasse",
     };
     static const char *const endings[] = {
-        "password", "passwd", "passphrase", "apikey", "secretkey", "privatekey", "accesskey",
-        "authtoken", "accesstoken", "apitoken", "bearertoken", "refreshtoken", "credentials",
+        "password",    "passwd",       "passphrase",  "apikey",      "secretkey",
+        "privatekey",  "accesskey",    "authtoken",   "accesstoken", "apitoken",
+        "bearertoken", "refreshtoken", "credentials",
     };
     if (IS_ONE_OF(word, exact))
         return true;
@@ -87,10 +90,11 @@ static bool is_strong_word(const char *word) {
 /* "api key", "access token": which words make the next one a credential. */
 static bool is_credential_owner(const char *word) {
     static const char *const owners[] = {
-        "api",     "access", "private", "secret",     "auth",    "ssh",     "encryption", "signing",
-        "account", "master", "deploy",  "storage",    "license", "service", "app",        "consumer",
-        "client",  "bot",    "bearer",  "refresh",    "oauth",   "session", "personal",   "subscription",
-        "admin",   "webhook", "application", "rsa",   "gpg",     "id",
+        "api",        "access",  "private",     "secret",   "auth",     "ssh",
+        "encryption", "signing", "account",     "master",   "deploy",   "storage",
+        "license",    "service", "app",         "consumer", "client",   "bot",
+        "bearer",     "refresh", "oauth",       "session",  "personal", "subscription",
+        "admin",      "webhook", "application", "rsa",      "gpg",      "id",
     };
     return IS_ONE_OF(word, owners);
 }
@@ -98,25 +102,27 @@ static bool is_credential_owner(const char *word) {
 /* "pad token", "per token": words of language models, not credentials. */
 static bool is_model_word(const char *word) {
     static const char *const words[] = {
-        "pad",     "eos",     "bos",     "unk",       "mask",      "sep",     "cls",     "image",
-        "img",     "audio",   "video",   "per",       "output",    "input",   "new",     "next",
-        "last",    "first",   "special", "stop",      "start",     "begin",   "end",     "num",
-        "max",     "min",     "total",   "prompt",    "completion", "generated", "cached", "draft",
-        "accepted", "target", "current", "cur",       "prev",      "previous", "single", "each",
-        "text",    "word",    "subword", "byte",      "bpe",       "vocab",   "query",   "key",
-        "value",   "kv",      "time",    "ms",        "avg",       "mean",    "cost",    "flops",
-        "bytes",   "class",   "register", "prefix",   "suffix",    "middle",  "fim",     "reserved",
-        "added",   "extra",   "by",      "of",        "reasoning", "think",   "thinking", "vision",
-        "visual",  "patch",   "sink",    "decode",    "prefill",   "reward",  "latent",  "motion",
-        "eot",     "eom",     "lf",      "nl",        "answer",    "label",   "pred",    "n",
+        "pad",        "eos",       "bos",      "unk",    "mask",     "sep",       "cls",
+        "image",      "img",       "audio",    "video",  "per",      "output",    "input",
+        "new",        "next",      "last",     "first",  "special",  "stop",      "start",
+        "begin",      "end",       "num",      "max",    "min",      "total",     "prompt",
+        "completion", "generated", "cached",   "draft",  "accepted", "target",    "current",
+        "cur",        "prev",      "previous", "single", "each",     "text",      "word",
+        "subword",    "byte",      "bpe",      "vocab",  "query",    "key",       "value",
+        "kv",         "time",      "ms",       "avg",    "mean",     "cost",      "flops",
+        "bytes",      "class",     "register", "prefix", "suffix",   "middle",    "fim",
+        "reserved",   "added",     "extra",    "by",     "of",       "reasoning", "think",
+        "thinking",   "vision",    "visual",   "patch",  "sink",     "decode",    "prefill",
+        "reward",     "latent",    "motion",   "eot",    "eom",      "lf",        "nl",
+        "answer",     "label",     "pred",     "n",
     };
     return IS_ONE_OF(word, words);
 }
 
 static bool is_weak_word(const char *word) {
     static const char *const words[] = {
-        "key", "keys", "auth", "pass", "pwd", "pat", "pin", "sig", "signature",
-        "sas", "dsn",  "cookie", "bearer", "webhook", "netrc", "connstr",
+        "key",       "keys", "auth", "pass",   "pwd",    "pat",     "pin",   "sig",
+        "signature", "sas",  "dsn",  "cookie", "bearer", "webhook", "netrc", "connstr",
     };
     return IS_ONE_OF(word, words);
 }
@@ -126,7 +132,8 @@ static bool is_exact(const char *name, size_t length, const char *other) {
 }
 
 bool secret_name_is_header(const char *name, size_t length) {
-    static const char *const headers[] = {"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"};
+    static const char *const headers[] = {"Authorization", "Proxy-Authorization", "Cookie",
+                                          "Set-Cookie"};
     for (size_t i = 0; i < ARRAY_LENGTH(headers); i++)
         if (is_exact(name, length, headers[i]))
             return true;
@@ -144,16 +151,23 @@ static bool is_never(const char *name, size_t length) {
 /* "password_file", "token_type": the value is about the secret, not the secret. */
 static bool is_about_word(const char *word) {
     static const char *const words[] = {
-        "stdin", "file", "files", "path", "paths", "dir", "prompt", "length", "len", "policy",
-        "type",  "manager", "field", "store", "helper", "env", "count", "expiry", "expires",
+        "stdin",  "file", "files",  "path",   "paths",   "dir",   "prompt",
+        "length", "len",  "policy", "type",   "manager", "field", "store",
+        "helper", "env",  "count",  "expiry", "expires",
     };
     return IS_ONE_OF(word, words);
 }
 
 enum secret_name secret_name_class(const char *name, size_t length) {
     static const char *const exact[] = {
-        "_auth", "x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential",
-        "connectionstring", "awsaccesskeyid", "sharedaccesssignature",
+        "_auth",
+        "x-amz-signature",
+        "x-amz-credential",
+        "x-goog-signature",
+        "x-goog-credential",
+        "connectionstring",
+        "awsaccesskeyid",
+        "sharedaccesssignature",
     };
     if (length == 0 || length > NAME_MAX_SIZE || is_never(name, length))
         return SECRET_NAME_NO;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Secrets that are known by their form: the prefixes that vendors give their tokens so that scanners find them (each
- * vendor documents its own), JSON web tokens, bot tokens, and runs that look random. It must let commit hashes, digests,
- * UUIDs, model names and paths pass: they are what a record is for.
+ * Secrets that are known by their form: the prefixes that vendors give their tokens so that
+ * scanners find them (each vendor documents its own), JSON web tokens, bot tokens, and runs that
+ * look random. It must let commit hashes, digests, UUIDs, model names and paths pass: they are what
+ * a record is for.
  */
 #include "text/secret-parts.h"
 
@@ -191,7 +192,8 @@ static bool looks_random(const char *text, size_t length) {
     return digits > 0 && (upper || digits * 6 >= length);
 }
 
-/* header.payload.signature of RFC 7519, each base64url; the first two begin with '{"'. Also one long base64 of JSON. */
+/* header.payload.signature of RFC 7519, each base64url; the first two begin with '{"'. Also one
+ * long base64 of JSON. */
 static size_t json_web_token(const char *text, size_t length) {
     if (length < 20 || strncmp(text, "eyJ", 3) != 0)
         return 0;
@@ -229,7 +231,8 @@ static size_t discord_token(const char *text, size_t length) {
     return third >= 25 ? at + 1 + third : 0;
 }
 
-/* Terraform cloud: 14 characters, ".atlasv1.", 60 or more. Azure AD: three characters, a digit, "Q~", 31 or more. */
+/* Terraform cloud: 14 characters, ".atlasv1.", 60 or more. Azure AD: three characters, a digit,
+ * "Q~", 31 or more. */
 static size_t infix_token(const char *text, size_t length) {
     static const char atlas[] = ".atlasv1.";
     static const size_t atlas_length = sizeof atlas - 1;
@@ -309,6 +312,7 @@ bool secret_is_random(const char *text, size_t length) {
         changes += class && before && class != before;
         before = class ? class : before;
     }
-    /* Random base62 changes its class at 62 % of its characters, names and paths at less than 30 %. */
+    /* Random base62 changes its class at 62 % of its characters, names and paths at less than 30 %.
+     */
     return upper >= 3 && lower >= 3 && digit >= 2 && changes * 5 >= (upper + lower + digit) * 2;
 }

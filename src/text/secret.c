@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Masking: one pass over the text, deciding at every word by its form (secret-shapes.c), by the name before it
- * (secret-names.c) and by the command it belongs to (secret-commands.c). It must stay linear, whatever the text, and must
- * rather mask too much than too little.
+ * Masking: one pass over the text, deciding at every word by its form (secret-shapes.c), by the
+ * name before it (secret-names.c) and by the command it belongs to (secret-commands.c). It must
+ * stay linear, whatever the text, and must rather mask too much than too little.
  */
 #include "text/secret.h"
 
@@ -31,9 +31,9 @@ struct masker {
     size_t done; /* everything before is in out */
     size_t at;
     size_t line_start;
-    char quote; /* the quote we are in on this line, 0: none */
-    bool line_has_login; /* "machine" or "login" stood on this line (netrc) */
-    bool no_pem_end; /* no "-----END " behind here: not searched for again */
+    char quote;                        /* the quote we are in on this line, 0: none */
+    bool line_has_login;               /* "machine" or "login" stood on this line (netrc) */
+    bool no_pem_end;                   /* no "-----END " behind here: not searched for again */
     struct range pending[PENDING_MAX]; /* found ahead of `at`, ascending */
     size_t pending_count;
     struct strbuf *out;
@@ -59,7 +59,8 @@ static char char_at(const struct masker *m, size_t at) {
     return at < m->length ? m->text[at] : '\0';
 }
 
-/* What stands before a place in the masked text: behind a mask its bracket, so that masking twice is masking once. */
+/* What stands before a place in the masked text: behind a mask its bracket, so that masking twice
+ * is masking once. */
 static char char_before(const struct masker *m, size_t at) {
     if (at == 0)
         return '\0';
@@ -153,7 +154,8 @@ static bool mask_pem(struct masker *m) {
     return true;
 }
 
-/* The end of a block whose beginning was cut off: the body before it is secret too. It is not in `out` yet. */
+/* The end of a block whose beginning was cut off: the body before it is secret too. It is not in
+ * `out` yet. */
 static bool mask_headless_pem(struct masker *m) {
     size_t marker = pem_marker(m, m->at, "-----END ");
     if (!marker)
@@ -192,7 +194,8 @@ static bool is_web_scheme(const struct masker *m, size_t colon) {
            has_at(m, from, "pip+http") || has_at(m, from, "hg+http");
 }
 
-/* At "://". The user's name of a database stays, a web address may carry its token in either half. */
+/* At "://". The user's name of a database stays, a web address may carry its token in either half.
+ */
 static bool mask_url_user(struct masker *m) {
     size_t from = m->at + 3;
     size_t end = url_authority_end(m, from, "/?#<>");
@@ -200,7 +203,8 @@ static bool mask_url_user(struct masker *m) {
     const char *colon = memchr(m->text + from, ':', end - from);
 
     if (at_sign == SIZE_MAX && colon) {
-        /* "u:pa/ss@host": what stands behind the colon is no port, so the password holds the slash. */
+        /* "u:pa/ss@host": what stands behind the colon is no port, so the password holds the slash.
+         */
         size_t port = (size_t)(colon - m->text) + 1;
         size_t digits = port;
         while (digits < end && isdigit((unsigned char)m->text[digits]))
@@ -242,15 +246,15 @@ enum separator {
 };
 
 struct name_site {
-    size_t from, to;    /* of the name */
-    char before;        /* what stands before it and its dashes */
-    char key_quote;     /* the quote directly around the name; 0: none */
-    char enclosing;     /* the quote that an unquoted value ends at; 0: none */
-    bool is_option;     /* one or two dashes before it */
-    bool is_in_url;     /* ? or & before it */
+    size_t from, to; /* of the name */
+    char before;     /* what stands before it and its dashes */
+    char key_quote;  /* the quote directly around the name; 0: none */
+    char enclosing;  /* the quote that an unquoted value ends at; 0: none */
+    bool is_option;  /* one or two dashes before it */
+    bool is_in_url;  /* ? or & before it */
     enum secret_name class;
     enum separator separator;
-    size_t value;       /* where the value begins */
+    size_t value; /* where the value begins */
 };
 
 /* Behind the name, its quote and blanks: which separator, and where the value begins. */
@@ -300,7 +304,8 @@ static void find_separator(const struct masker *m, struct name_site *site) {
     site->value = skip_blanks(m, behind);
 }
 
-/* End of a quoted value that begins behind its quote; `width` 2: the quotes are escaped themselves. */
+/* End of a quoted value that begins behind its quote; `width` 2: the quotes are escaped themselves.
+ */
 static size_t quoted_end(const struct masker *m, size_t from, char quote, size_t width) {
     size_t at = from;
     while (at < m->length && !is_line_end(m->text[at])) {
@@ -367,15 +372,18 @@ static bool is_value(const struct masker *m, struct range value, const char *wor
 }
 
 static bool is_plain_word(const struct masker *m, struct range value) {
-    static const char *const words[] = {"none", "null", "nil", "true", "false", "yes", "no", SECRET_MASK};
+    static const char *const words[] = {"none",  "null", "nil", "true",
+                                        "false", "yes",  "no",  SECRET_MASK};
     for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
-        if (is_value(m, value, words[i]) || (value.to > value.from && m->text[value.to - 1] == ',' &&
-                                             is_value(m, (struct range){value.from, value.to - 1}, words[i])))
+        if (is_value(m, value, words[i]) ||
+            (value.to > value.from && m->text[value.to - 1] == ',' &&
+             is_value(m, (struct range){value.from, value.to - 1}, words[i])))
             return true;
     return false;
 }
 
-/* "token: 512", "token = 2 '</s>'", "token: 3.4 ms", "token: <pad>": a model's, not a person's. Looks at its beginning only. */
+/* "token: 512", "token = 2 '</s>'", "token: 3.4 ms", "token: <pad>": a model's, not a person's.
+ * Looks at its beginning only. */
 static bool is_model_value(const struct masker *m, size_t from) {
     size_t at = from;
     if (is_quote(char_at(m, at)))
@@ -419,7 +427,8 @@ static bool is_name(const struct masker *m, const struct name_site *site, const 
            strncasecmp(m->text + site->from, name, site->to - site->from) == 0;
 }
 
-/* "--auth X", "--pass X": as options these words are clear; "--key X" is more often a column or a file. */
+/* "--auth X", "--pass X": as options these words are clear; "--key X" is more often a column or a
+ * file. */
 static bool is_weak_option(const struct masker *m, const struct name_site *site) {
     static const char *const names[] = {"auth", "pass", "pwd", "pat", "cookie", "bearer", "pin"};
     for (size_t i = 0; site->is_option && i < ARRAY_LENGTH(names); i++)
@@ -433,10 +442,12 @@ static bool weak_name_counts(const struct masker *m, const struct name_site *sit
         return true;
     if (site->separator == SEPARATOR_ASSIGN && is_upper_name(m, site))
         return !is_model_value(m, site->value);
-    return site->key_quote && site->separator == SEPARATOR_SPACED && is_opaque_value(m, site->value);
+    return site->key_quote && site->separator == SEPARATOR_SPACED &&
+           is_opaque_value(m, site->value);
 }
 
-/* A blank is a separator only behind an option, in a netrc file and behind names that cannot be prose. */
+/* A blank is a separator only behind an option, in a netrc file and behind names that cannot be
+ * prose. */
 static bool blank_counts(const struct masker *m, const struct name_site *site) {
     if (site->is_option)
         return !has_at(m, site->value, "--");
@@ -472,8 +483,8 @@ static bool value_counts(const struct masker *m, const struct name_site *site) {
 
 /* "Bearer X", "Basic X", "token X": the scheme stays. */
 static size_t skip_scheme(const struct masker *m, struct range value) {
-    static const char *const schemes[] = {"Bearer ", "Basic ", "Token ", "Digest ", "Bot ", "ApiKey ",
-                                          "Negotiate "};
+    static const char *const schemes[] = {"Bearer ", "Basic ",  "Token ",    "Digest ",
+                                          "Bot ",    "ApiKey ", "Negotiate "};
     for (size_t i = 0; i < ARRAY_LENGTH(schemes); i++) {
         size_t length = strlen(schemes[i]);
         if (value.to - value.from > length &&
@@ -488,7 +499,8 @@ static bool mask_named(struct masker *m, size_t from, size_t to, size_t dashes) 
     char before = char_before(m, from - dashes);
 
     site.before = before;
-    site.is_in_url = before == '?' || before == '&' || (before == ';' && from > 4 && has_at(m, from - 4, "amp"));
+    site.is_in_url =
+        before == '?' || before == '&' || (before == ';' && from > 4 && has_at(m, from - 4, "amp"));
     site.class = secret_name_class(m->text + from, to - from);
     if (site.class == SECRET_NAME_NO && site.is_in_url &&
         (is_name(m, &site, "code") || is_name(m, &site, "X-Amz-Security-Token")))
@@ -527,7 +539,8 @@ static void find_command_secrets(struct masker *m, size_t from, size_t to) {
             else if (!quote && (is_blank(c) || (m->quote && c == m->quote)))
                 break;
         }
-        bool is_quoted = at - first >= 2 && is_quote(m->text[first]) && m->text[at - 1] == m->text[first];
+        bool is_quoted =
+            at - first >= 2 && is_quote(m->text[first]) && m->text[at - 1] == m->text[first];
         words[count++] = (struct secret_word){m->text + first + is_quoted,
                                               at - first - 2u * is_quoted, SIZE_MAX};
     }
@@ -567,7 +580,8 @@ static bool mask_name_or_command(struct masker *m) {
     if (is_blank(char_at(m, end)) && secret_is_command(m->text + m->at, end - m->at))
         find_command_secrets(m, m->at, end);
 
-    m->line_has_login |= is_blank(char_at(m, end)) && (has_at(m, m->at, "login ") || has_at(m, m->at, "machine "));
+    m->line_has_login |=
+        is_blank(char_at(m, end)) && (has_at(m, m->at, "login ") || has_at(m, m->at, "machine "));
     bool is_bearer = (end - m->at == 6 && strncasecmp(m->text + m->at, "bearer", 6) == 0) ||
                      (end - m->at == 5 && strncasecmp(m->text + m->at, "basic", 5) == 0);
     if (is_bearer && char_at(m, end) == ' ') {
@@ -581,8 +595,7 @@ static bool mask_name_or_command(struct masker *m) {
 }
 
 static bool mask_random(struct masker *m) {
-    if (!secret_is_random_char(m->text[m->at]) ||
-        secret_is_random_char(char_before(m, m->at)))
+    if (!secret_is_random_char(m->text[m->at]) || secret_is_random_char(char_before(m, m->at)))
         return false;
     size_t end = m->at;
     while (end < m->length && secret_is_random_char(m->text[end]))

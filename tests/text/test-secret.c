@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Masking of secrets: shapes of real tokens, each in the places where it is met, and texts that must stay as they are. The
- * random parts are made at run time, so that nothing in this file looks like a secret to a scanner.
+ * Masking of secrets: shapes of real tokens, each in the places where it is met, and texts that
+ * must stay as they are. The random parts are made at run time, so that nothing in this file looks
+ * like a secret to a scanner.
  */
 #include "base/mem.h"
 #include "text/secret.h"
@@ -36,7 +37,8 @@ static void add_random(struct strbuf *out, uint64_t *state, const char *letters,
         strbuf_add_char(out, letters[next_random(state) % strlen(letters)]);
 }
 
-/* One secret: head, then a random tail, then perhaps more of both. `head` is split so that it is no prefix in the source. */
+/* One secret: head, then a random tail, then perhaps more of both. `head` is split so that it is no
+ * prefix in the source. */
 struct secret_case {
     const char *what;
     const char *before; /* context that stays; NULL: bare, and in every place below */
@@ -217,7 +219,8 @@ static void mask_text(const char *text, struct strbuf *out) {
     secret_mask(text, strlen(text), out);
 }
 
-static void check_case(const struct secret_case *c, const char *before, const char *after, uint64_t seed) {
+static void check_case(const struct secret_case *c, const char *before, const char *after,
+                       uint64_t seed) {
     AUTO_STRBUF struct strbuf first = STRBUF_INIT;
     AUTO_STRBUF struct strbuf second = STRBUF_INIT;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -263,7 +266,9 @@ static void test_harmless(void **state) {
         "python run.py --model Qwen/Qwen2.5-7B-Instruct-1M --max-tokens 512 --key-frames 8",
         "commit 1961248b6d1f6f6c1a2f0f3f8d0d5b2a7c9e4f10",
         "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-        "\"integrity\": \"sha512-oRjTw/97aTBN0RHbYCdtF1MQfvusSIBQM0IZEgzl6426+8jSC0nF1a/GmnVLpfB9yyr6g6FTqWqiZVbxrtaCIg==\"",
+        "\"integrity\": "
+        "\"sha512-oRjTw/97aTBN0RHbYCdtF1MQfvusSIBQM0IZEgzl6426+8jSC0nF1a/"
+        "GmnVLpfB9yyr6g6FTqWqiZVbxrtaCIg==\"",
         "0192f0c8-7b2e-7cc3-98c4-dc0c0c07398f",
         "GPU-8f5c0d1e-2b3a-4c5d-6e7f-8a9b0c1d2e3f",
         "tokenizer=meta-llama/Llama-2-7b-hf tokenizer_mode=auto",
@@ -272,7 +277,8 @@ static void test_harmless(void **state) {
         "pad_token: <pad> eos_token_id=2 max_new_tokens=128",
         "time per output token: 12.3 ms",
         "special_tokens_map.json: 100%|##########| 414/414 [00:00<00:00, 3.1MB/s]",
-        "llama_perf_context_print: eval time = 12.5 ms / 5 runs (2.50 ms per token, 400.00 tokens per second)",
+        "llama_perf_context_print: eval time = 12.5 ms / 5 runs (2.50 ms per token, 400.00 tokens "
+        "per second)",
         "KeyError: 'layers'",
         "sort_key=name primary_key=id cache_key=a",
         "/usr/lib/python3/dist-packages/torch/nn/modules/module.py",
@@ -285,10 +291,13 @@ static void test_harmless(void **state) {
         "ssh://git@example.org:2222/x.git",
         "https://joe@example.org/x.git",
         "http://localhost:8080/metrics",
-        "_ZN2at6native28vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEENS_6detail5ArrayIPcLi3EEEEEviT0_T1_",
+        "_ZN2at6native28vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEENS_"
+        "6detail5ArrayIPcLi3EEEEEviT0_T1_",
         "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_tn",
         "Qwen2_5_VLForConditionalGenerationWithFlashAttention2AndSDPA",
-        "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8>(Params)",
+        "void "
+        "cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8>("
+        "Params)",
         "PWD=/home/joe/x OLDPWD=/home/joe",
         "password=None, token: null",
         "--password-stdin registry.example",
@@ -307,7 +316,8 @@ static void test_harmless(void **state) {
         "ghp_ hf_ sk- AKIA npm_config_cache hf_hub_download",
         "-----BEGIN CERTIFICATE-----",
         "-----BEGIN PUBLIC KEY-----",
-        "[2059991.491436] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0",
+        "[2059991.491436] "
+        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0",
         "",
     };
     (void)state;
@@ -349,10 +359,10 @@ static void assert_argv(const char *const *argv, size_t count, const char *expec
     json_add_compact(&text, masked);
     assert_string_equal(strbuf_str(&text), expected);
 }
-#define ASSERT_ARGV(expected, ...)                                                                 \
-    do {                                                                                           \
-        static const char *const argv_[] = {__VA_ARGS__};                                          \
-        assert_argv(argv_, ARRAY_LENGTH(argv_), expected);                                         \
+#define ASSERT_ARGV(expected, ...)                         \
+    do {                                                   \
+        static const char *const argv_[] = {__VA_ARGS__};  \
+        assert_argv(argv_, ARRAY_LENGTH(argv_), expected); \
     } while (0)
 
 static void test_argv(void **state) {
@@ -360,15 +370,19 @@ static void test_argv(void **state) {
     ASSERT_ARGV("[\"tool\",\"--token\",\"[masked]\",\"x\"]", "tool", "--token", "abc", "x");
     ASSERT_ARGV("[\"tool\",\"--token=[masked]\"]", "tool", "--token=abc");
     ASSERT_ARGV("[\"tool\",\"--password\",\"[masked]\"]", "tool", "--password", "-dashes first");
-    ASSERT_ARGV("[\"tool\",\"--max-tokens\",\"512\",\"--key\",\"8\"]", "tool", "--max-tokens", "512", "--key", "8");
-    ASSERT_ARGV("[\"sudo\",\"mysql\",\"-p[masked]\",\"-u\",\"joe\"]", "sudo", "mysql", "-pabc", "-u", "joe");
+    ASSERT_ARGV("[\"tool\",\"--max-tokens\",\"512\",\"--key\",\"8\"]", "tool", "--max-tokens",
+                "512", "--key", "8");
+    ASSERT_ARGV("[\"sudo\",\"mysql\",\"-p[masked]\",\"-u\",\"joe\"]", "sudo", "mysql", "-pabc",
+                "-u", "joe");
     ASSERT_ARGV("[\"mysql\",\"-p\",\"db\"]", "mysql", "-p", "db");
-    ASSERT_ARGV("[\"/usr/bin/sshpass\",\"-p\",\"[masked]\",\"ssh\",\"x\"]", "/usr/bin/sshpass", "-p", "abc", "ssh", "x");
+    ASSERT_ARGV("[\"/usr/bin/sshpass\",\"-p\",\"[masked]\",\"ssh\",\"x\"]", "/usr/bin/sshpass",
+                "-p", "abc", "ssh", "x");
     ASSERT_ARGV("[\"sshpass\",\"-p[masked]\"]", "sshpass", "-pabc");
     ASSERT_ARGV("[\"docker\",\"run\",\"-p\",\"80:80\"]", "docker", "run", "-p", "80:80");
     ASSERT_ARGV("[\"docker\",\"login\",\"-p\",\"[masked]\"]", "docker", "login", "-p", "abc");
     ASSERT_ARGV("[\"curl\",\"--user=joe:[masked]\",\"x\"]", "curl", "--user=joe:abc", "x");
-    ASSERT_ARGV("[\"sh\",\"-c\",\"HF_TOKEN=[masked] python x.py\"]", "sh", "-c", "HF_TOKEN=abc python x.py");
+    ASSERT_ARGV("[\"sh\",\"-c\",\"HF_TOKEN=[masked] python x.py\"]", "sh", "-c",
+                "HF_TOKEN=abc python x.py");
     ASSERT_ARGV("[\"sh\",\"-c\",\"mysql -p[masked] < x\"]", "sh", "-c", "mysql -pabc < x");
     ASSERT_ARGV("[\"wandb\",\"login\",\"[masked]\"]", "wandb", "login", "abc");
     ASSERT_ARGV("[\"tool\",\"--token\",\"\"]", "tool", "--token", "");
@@ -379,16 +393,60 @@ static void test_argv(void **state) {
 
 static void test_names(void **state) {
     static const char *const secret[] = {
-        "HF_TOKEN", "GITHUB_TOKEN", "TOKEN", "API_KEY", "KEY", "WANDB_API_KEY", "KAGGLE_KEY", "AWS_SECRET_ACCESS_KEY",
-        "AWS_ACCESS_KEY_ID", "AWS_SESSION_TOKEN", "PASSWORD", "PGPASSWORD", "MYSQL_PWD", "DB_PASS", "DB_PASSWD",
-        "GOOGLE_APPLICATION_CREDENTIALS", "SECRET", "CLIENT_SECRET", "SLURM_JWT", "VLLM_API_KEY", "GH_PAT", "HTTP_AUTH",
-        "SSH_PRIVATE_KEY", "TOKEN2", "OPENAI_APIKEY", "hf_token", "DATABASE_DSN", "SLACK_WEBHOOK", "NETRC", "clientSecret",
-        "VAULT_TOKEN", "AZURE_STORAGE_CONNECTION_STRING",
+        "HF_TOKEN",
+        "GITHUB_TOKEN",
+        "TOKEN",
+        "API_KEY",
+        "KEY",
+        "WANDB_API_KEY",
+        "KAGGLE_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SESSION_TOKEN",
+        "PASSWORD",
+        "PGPASSWORD",
+        "MYSQL_PWD",
+        "DB_PASS",
+        "DB_PASSWD",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "SECRET",
+        "CLIENT_SECRET",
+        "SLURM_JWT",
+        "VLLM_API_KEY",
+        "GH_PAT",
+        "HTTP_AUTH",
+        "SSH_PRIVATE_KEY",
+        "TOKEN2",
+        "OPENAI_APIKEY",
+        "hf_token",
+        "DATABASE_DSN",
+        "SLACK_WEBHOOK",
+        "NETRC",
+        "clientSecret",
+        "VAULT_TOKEN",
+        "AZURE_STORAGE_CONNECTION_STRING",
     };
     static const char *const plain[] = {
-        "PATH", "PWD", "OLDPWD", "HOME", "TOKENIZERS_PARALLELISM", "CUDA_VISIBLE_DEVICES", "KEYBOARD", "SSH_AUTH_SOCK",
-        "MAX_TOKENS", "TOKEN_COUNT", "PYTHONHASHSEED", "XAUTHORITY", "SORT_KEYS_BY", "PAD_TOKEN", "", "_",
-        "POSTGRES_PASSWORD_FILE", "MONKEY", "COMPASS", "AUTHOR",
+        "PATH",
+        "PWD",
+        "OLDPWD",
+        "HOME",
+        "TOKENIZERS_PARALLELISM",
+        "CUDA_VISIBLE_DEVICES",
+        "KEYBOARD",
+        "SSH_AUTH_SOCK",
+        "MAX_TOKENS",
+        "TOKEN_COUNT",
+        "PYTHONHASHSEED",
+        "XAUTHORITY",
+        "SORT_KEYS_BY",
+        "PAD_TOKEN",
+        "",
+        "_",
+        "POSTGRES_PASSWORD_FILE",
+        "MONKEY",
+        "COMPASS",
+        "AUTHOR",
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(secret); i++)
@@ -421,10 +479,11 @@ static void test_variables(void **state) {
     AUTO_JSON json_t *variables = secret_allowed_variables(environment);
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     json_add_compact(&text, variables);
-    assert_string_equal(strbuf_str(&text),
-                        "{\"CUDA_VISIBLE_DEVICES\":\"0,1\",\"LC_ALL\":\"\",\"NCCL_X\":\"https://[masked]@host/\","
-                        "\"OMP_NUM_THREADS\":\"8\",\"PYTHONPATH\":\"/x\",\"SLURM_JOB_ID\":\"12\","
-                        "\"TOKENIZERS_PARALLELISM\":\"false\"}");
+    assert_string_equal(
+        strbuf_str(&text),
+        "{\"CUDA_VISIBLE_DEVICES\":\"0,1\",\"LC_ALL\":\"\",\"NCCL_X\":\"https://[masked]@host/\","
+        "\"OMP_NUM_THREADS\":\"8\",\"PYTHONPATH\":\"/x\",\"SLURM_JOB_ID\":\"12\","
+        "\"TOKENIZERS_PARALLELISM\":\"false\"}");
     AUTO_JSON json_t *none = secret_allowed_variables(NULL);
     assert_int_equal(json_object_size(none), 0);
 }
@@ -432,9 +491,45 @@ static void test_variables(void **state) {
 /* Any bytes around it: a token known by its form goes, and the time does not explode. */
 static void test_any_text(void **state) {
     static const char *const pieces[] = {
-        "token", "=", ": ", "\"", "'", "\n", "password", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "://", "@", "a:b",
-        " ", "\\", "--", "mysql -p", "curl -u ", "x", "\xff", "1", "key", "&", "?", "Authorization", "Bearer ", ";", "[masked]", "eyJ",
-        "abcdefghijklmnopqrstuvwxyz", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6", "/", "``", "<", ">", "\r", "\t", "login ", "===", "0x",
+        "token",
+        "=",
+        ": ",
+        "\"",
+        "'",
+        "\n",
+        "password",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "://",
+        "@",
+        "a:b",
+        " ",
+        "\\",
+        "--",
+        "mysql -p",
+        "curl -u ",
+        "x",
+        "\xff",
+        "1",
+        "key",
+        "&",
+        "?",
+        "Authorization",
+        "Bearer ",
+        ";",
+        "[masked]",
+        "eyJ",
+        "abcdefghijklmnopqrstuvwxyz",
+        "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6",
+        "/",
+        "``",
+        "<",
+        ">",
+        "\r",
+        "\t",
+        "login ",
+        "===",
+        "0x",
     };
     uint64_t seed = 42;
     (void)state;
@@ -464,8 +559,9 @@ static void test_any_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_harmless), cmocka_unit_test(test_context),
-        cmocka_unit_test(test_argv),    cmocka_unit_test(test_names),    cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_harmless),
+        cmocka_unit_test(test_context),  cmocka_unit_test(test_argv),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_variables),
         cmocka_unit_test(test_any_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
