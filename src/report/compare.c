@@ -254,7 +254,7 @@ static void values_text(const struct run *a, const struct run *b, struct report_
         {.title = ""},
         {.title = "a"},
         {.title = "b"},
-        {.title = _("b - a"), .elastic = 28},
+        {.title = _("b - a"), .elastic = 12, .wraps = true},
     };
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
     struct comparisons list = compare_all(a, b);

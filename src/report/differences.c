@@ -67,14 +67,28 @@ static void collect_key(struct collector *c, const char *what, const json_t *a, 
     collect(c, what, value_text(c, in_a), value_text(c, in_b));
 }
 
+static void collect_keys(struct collector *c, const char *prefix, const json_t *a, const json_t *b,
+                         const char *const *keys) {
+    for (; *keys; keys++)
+        collect_key(c, *prefix ? arena_printf(c->arena, "%s.%s", prefix, *keys) : *keys, a, b,
+                    *keys);
+}
+
+/* Lists (free space of file systems, say) differ from minute to minute and say nothing about the
+ * runs. */
+static bool is_plain(const json_t *value) {
+    return !json_is_array(value) && (!json_is_object(value) || json_get_text(value, "state", NULL));
+}
+
 /* Every key of one object, then those that only the other has. */
 static void collect_object(struct collector *c, const char *prefix, json_t *a, json_t *b) {
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach (a, key, value)
-        collect_key(c, arena_printf(c->arena, "%s.%s", prefix, key), a, b, key);
+        if (is_plain(value))
+            collect_key(c, arena_printf(c->arena, "%s.%s", prefix, key), a, b, key);
     json_object_foreach (b, key, value)
-        if (!a || !json_object_get(a, key))
+        if (is_plain(value) && (!a || !json_object_get(a, key)))
             collect_key(c, arena_printf(c->arena, "%s.%s", prefix, key), a, b, key);
 }
 
@@ -122,6 +136,25 @@ static void collect_packages(struct collector *c, const struct run *a, const str
     }
 }
 
+/* "/usr/bin/python3 3.11.2, …" */
+static const char *interpreters_text(struct collector *c, const struct run *run) {
+    const json_t *list = json_get_array(run->environment, "interpreters");
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        strbuf_printf(&text, "%s%s %s", text.length > 0 ? ", " : "",
+                      json_get_text(entry, "path", "?"), json_get_text(entry, "version", "?"));
+    }
+    return text.length > 0 ? arena_strdup(c->arena, strbuf_str(&text)) : NULL;
+}
+
+/* What was free at a moment is no property of the machine. */
+static void collect_totals(struct collector *c, const struct run *a, const struct run *b) {
+    static const char *const totals[] = {"memory", "swap", "cpu", "pids", NULL};
+    collect_keys(c, "total", json_get_object(a->environment, "totals"),
+                 json_get_object(b->environment, "totals"), totals);
+}
+
 static const char *input_text(struct collector *c, const struct facts_file *file) {
     const char *bytes = quantity_text(c, &file->bytes);
     return file->identity ? arena_printf(c->arena, "%s, %s", bytes, file->identity) : bytes;
@@ -150,21 +183,13 @@ static void collect_inputs(struct collector *c, const struct run *a, const struc
                     input_text(c, &in_b[i]));
 }
 
-static void collect_keys(struct collector *c, const char *prefix, const json_t *a, const json_t *b,
-                         const char *const *keys) {
-    for (; *keys; keys++)
-        collect_key(c, *prefix ? arena_printf(c->arena, "%s.%s", prefix, *keys) : *keys, a, b,
-                    *keys);
-}
-
 size_t differences_collect(const struct run *a, const struct run *b, struct arena *arena,
                            struct difference **ret_differences) {
     static const char *const start_keys[] = {"purpose", "block", "step", "phase",
                                              "cwd",     "host",  NULL};
     static const char *const code_keys[] = {"repo",   "commit",      "dirty",
                                             "digest", "diff_digest", NULL};
-    static const char *const environment_keys[] = {"container", "driver",       "cuda",
-                                                   "gpu",       "interpreters", NULL};
+    static const char *const environment_keys[] = {"container", "driver", "cuda", "gpu", NULL};
     struct collector c = {.arena = arena};
     collect(&c, "outcome", outcome_name(a->outcome), outcome_name(b->outcome));
     collect_command(&c, a, b);
@@ -179,8 +204,8 @@ size_t differences_collect(const struct run *a, const struct run *b, struct aren
     collect_keys(&c, "", a->environment, b->environment, environment_keys);
     collect_object(&c, "limit", json_get_object(a->environment, "limits"),
                    json_get_object(b->environment, "limits"));
-    collect_object(&c, "total", json_get_object(a->environment, "totals"),
-                   json_get_object(b->environment, "totals"));
+    collect_totals(&c, a, b);
+    collect(&c, "interpreters", interpreters_text(&c, a), interpreters_text(&c, b));
     collect_packages(&c, a, b);
     collect_object(&c, "variable", json_get_object(a->start, "variables"),
                    json_get_object(b->start, "variables"));

@@ -345,6 +345,8 @@ const char *facts_outcome_meaning(enum outcome_class outcome) {
     switch (outcome) {
     case OUTCOME_FAILED:
         return _("the command says so; its output shows no cause that a rule knows");
+    case OUTCOME_START_FAILED:
+        return _("the command could not be started");
     case OUTCOME_BUDGET:
         return _("stopped when the time of --max-time was used up");
     case OUTCOME_INTERRUPTED:
@@ -357,7 +359,6 @@ const char *facts_outcome_meaning(enum outcome_class outcome) {
         return _("the measuring process or the machine died before the end was recorded");
     case OUTCOME_RUNNING:
     case OUTCOME_OK:
-    case OUTCOME_START_FAILED:
     case OUTCOME_GPU_OOM:
     case OUTCOME_HOST_OOM:
     case OUTCOME_SHM_EXHAUSTED:

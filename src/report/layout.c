@@ -383,8 +383,20 @@ static bool is_last_shown(const struct layout_table *table, size_t column) {
     return true;
 }
 
+static bool wraps_here(const struct layout_table *table, const size_t *widths, size_t column,
+                       const char *text) {
+    return table->columns[column].wraps && is_last_shown(table, column) &&
+           str_width(text) > widths[column];
+}
+
+/* start: where the column begins. */
 static void print_cell(const struct layout_table *table, const size_t *widths, size_t column,
-                       const char *text, enum layout_color color, struct strbuf *out) {
+                       size_t start, const char *text, enum layout_color color,
+                       struct strbuf *out) {
+    if (wraps_here(table, widths, column, text)) {
+        layout_wrap(out, text, start, start, start + widths[column]);
+        return;
+    }
     AUTO_STRBUF struct strbuf fitted = STRBUF_INIT;
     layout_cut(&fitted, text, widths[column], table->style.ascii);
     size_t used = str_width(strbuf_str(&fitted));
@@ -422,22 +434,30 @@ static void print_stacked(const struct layout_table *table, size_t indent, struc
     }
 }
 
+/* row: index of its first cell; SIZE_MAX: the titles. */
+static void print_row(const struct layout_table *table, const size_t *widths, size_t indent,
+                      size_t row, struct strbuf *out) {
+    size_t start = indent;
+    layout_add_blanks(out, indent);
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (!column_shown(table, c))
+            continue;
+        if (row == SIZE_MAX)
+            print_cell(table, widths, c, start, table->columns[c].title, LAYOUT_BOLD, out);
+        else
+            print_cell(table, widths, c, start, table->cells[row + c].text,
+                       table->cells[row + c].color, out);
+        start += widths[c] + 2;
+    }
+    layout_trim(out);
+    strbuf_add_char(out, '\n');
+}
+
 static void print_table(const struct layout_table *table, const size_t *widths, size_t indent,
                         struct strbuf *out) {
-    layout_add_blanks(out, indent);
-    for (size_t c = 0; c < table->column_count; c++)
-        if (column_shown(table, c))
-            print_cell(table, widths, c, table->columns[c].title, LAYOUT_BOLD, out);
-    strbuf_add_char(out, '\n');
-    for (size_t row = 0; row < table->count; row += table->column_count) {
-        layout_add_blanks(out, indent);
-        for (size_t c = 0; c < table->column_count; c++)
-            if (column_shown(table, c))
-                print_cell(table, widths, c, table->cells[row + c].text,
-                           table->cells[row + c].color, out);
-        layout_trim(out);
-        strbuf_add_char(out, '\n');
-    }
+    print_row(table, widths, indent, SIZE_MAX, out);
+    for (size_t row = 0; row < table->count; row += table->column_count)
+        print_row(table, widths, indent, row, out);
 }
 
 void layout_table_print(const struct layout_table *table, size_t indent, struct strbuf *out) {

@@ -71,13 +71,17 @@ void layout_legend(struct strbuf *out, struct report_style style);
 
 /* ---- tables ---- */
 
+/*
+ * elastic: 0: as wide as its cells; otherwise it takes what is left, so many columns at least (one
+ * of a table). wraps: the last column only: goes on below instead of being cut. optional: 0: always
+ * shown; otherwise hidden on pages narrower than this.
+ */
 struct layout_column {
     const char *title;
-    bool right;     /* numbers */
-    size_t elastic; /* 0: as wide as its cells; otherwise it takes what is left, so many columns
-                       at least; one of a table at most */
-    size_t
-        optional; /* 0: always shown; otherwise hidden on pages narrower than this many columns */
+    bool right; /* numbers */
+    bool wraps;
+    size_t elastic;
+    size_t optional;
 };
 
 struct layout_table;

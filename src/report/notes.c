@@ -164,8 +164,9 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
                !run->running && facts_open_reason(run) != QUANTITY_MONITOR_LOST &&
                json_array_size(json_get_array(run->end, "survivors")) == 0;
     case NOTE_NOT_SEPARATED:
-        return !run->running && !json_get_text(run->start, "phase", NULL) &&
-               run->outcome != OUTCOME_START_FAILED && is_not_separated(&run->phase[PHASE_LOAD]) &&
+        return (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
+               !json_get_text(run->start, "phase", NULL) &&
+               is_not_separated(&run->phase[PHASE_LOAD]) &&
                is_not_separated(&run->phase[PHASE_COMPUTE]);
     case NOTE_MOSTLY_UNATTRIBUTED:
         return find_unattributed(run, evidence);

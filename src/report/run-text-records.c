@@ -163,11 +163,24 @@ static void add_plain_members(struct strbuf *out, json_t *object) {
     }
 }
 
+static void add_member(struct strbuf *out, const json_t *object, const char *key,
+                       const char *separator) {
+    const char *text = json_get_text(object, key, NULL);
+    if (text)
+        strbuf_printf(out, "%s%s", separator, text);
+}
+
 static void interpreters(struct strbuf *out, struct report_style style, const struct run *run) {
     const json_t *list = json_get_array(run->environment, "interpreters");
     for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        add_plain_members(&text, json_array_get(list, i));
+        strbuf_add_str(&text, json_get_text(entry, "path", "?"));
+        add_member(&text, entry, "version", " ");
+        add_member(&text, entry, "kind", ", ");
+        int64_t packages = json_get_int(entry, "package_count", -1);
+        if (packages >= 0)
+            strbuf_printf(&text, _(", %lld packages"), (long long)packages);
         run_text_row(out, style, _("interpreter"), strbuf_str(&text));
     }
     const json_t *packages = json_get_array(run->environment, "packages");
@@ -199,7 +212,7 @@ void run_text_environment(struct strbuf *out, struct report_style style, const s
     const char *part = NULL;
     json_t *why = NULL;
     json_object_foreach (json_get_object(run->environment, "reasons"), part, why) {
-        if (!json_is_string(why))
+        if (!json_is_string(why) || strcmp(part, "code") == 0) /* which has a section of its own */
             continue;
         strbuf_clear(&text);
         strbuf_printf(&text, "%s: %s", part, msg_get(json_string_value(why)));

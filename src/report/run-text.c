@@ -136,7 +136,7 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     run_text_row(out, style, _("outcome"), strbuf_str(&text));
     run_text_row(out, style, _("not started"), json_get_text(run->end, "start_error", NULL));
     const struct run_incident *cause = run_text_cause(run);
-    if (!cause)
+    if (!cause && !json_get_text(run->end, "start_error", NULL))
         run_text_row(out, style, "", facts_outcome_meaning(run->outcome));
     if (cause && cause->line)
         run_text_row(out, style, _("shown by"), cause->line);
@@ -173,6 +173,13 @@ static void notes(struct strbuf *out, struct report_style style, const struct ru
     notes_clear(list, count);
 }
 
+static void add_share(struct strbuf *out, double share) {
+    if (share > 0.0 && share < 0.005)
+        strbuf_add_str(out, _("less than 1 % of wall; "));
+    else
+        strbuf_printf(out, _("%.0f %% of wall; "), share * 100.0);
+}
+
 /* A row for a phase, with its share of the wall time where both are known. */
 static void phase_row(struct strbuf *out, struct report_style style, const struct run *run,
                       enum phase phase) {
@@ -181,7 +188,7 @@ static void phase_row(struct strbuf *out, struct report_style style, const struc
     AUTO_STRBUF struct strbuf note = STRBUF_INIT;
     layout_add_quantity(&value, q, style.ascii, true);
     if (quantity_is_known(q) && quantity_is_known(&run->wall) && run->wall.value > 0.0)
-        strbuf_printf(&note, _("%.0f %% of wall; "), q->value / run->wall.value * 100.0);
+        add_share(&note, q->value / run->wall.value);
     layout_quantity_note(&note, q, style.ascii);
     if (str_ends_with(strbuf_str(&note), "; "))
         note.data[note.length -= 2] = '\0';

@@ -207,6 +207,14 @@ static void add_plot_row(struct strbuf *out, const struct plot *plot, double top
     }
 }
 
+/* Bytes as people read them; cores with one digit, which is more than a drawing can show. */
+static void add_top(struct strbuf *out, double top, const char *unit) {
+    if (unit)
+        quantity_format_value(top, unit, out);
+    else
+        strbuf_printf(out, "%.*f", top < 10.0 ? 1 : 0, top);
+}
+
 static void draw(struct strbuf *out, struct plot *plot, struct report_style style, const char *name,
                  const char *unit, size_t rows) {
     const struct brush *brush = style.ascii ? &brush_ascii : &brush_unicode;
@@ -216,7 +224,7 @@ static void draw(struct strbuf *out, struct plot *plot, struct report_style styl
     for (size_t row = rows; row-- > 0;) {
         AUTO_STRBUF struct strbuf label = STRBUF_INIT;
         if (row + 1 == rows)
-            quantity_format_value(top, unit, &label);
+            add_top(&label, top, unit);
         else if (row + 2 == rows)
             strbuf_add_str(&label, name);
         else if (row == 0)

@@ -84,6 +84,21 @@ static void columns_line_up(void **state) {
                                           "재현 연구  22\n");
 }
 
+static void a_last_column_can_wrap(void **state) {
+    (void)state;
+    const struct layout_column columns[] = {{.title = "a"},
+                                            {.title = "b", .elastic = 6, .wraps = true}};
+    AUTO_TABLE struct layout_table *table =
+        layout_table_new((struct report_style){.width = 20}, columns, 2);
+    layout_table_cell(table, "12345678", LAYOUT_PLAIN);
+    layout_table_cell(table, "one two three four", LAYOUT_PLAIN);
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    layout_table_print(table, 0, &out);
+    assert_string_equal(strbuf_str(&out), "a         b\n"
+                                          "12345678  one two\n"
+                                          "          three four\n");
+}
+
 static void color_never_changes_the_columns(void **state) {
     (void)state;
     const struct layout_column columns[] = {{.title = "a"}, {.title = "b", .elastic = 8}};
@@ -174,6 +189,7 @@ int main(void) {
         cmocka_unit_test(control_characters_are_shown),
         cmocka_unit_test(wrapping),
         cmocka_unit_test(columns_line_up),
+        cmocka_unit_test(a_last_column_can_wrap),
         cmocka_unit_test(color_never_changes_the_columns),
         cmocka_unit_test(no_page_is_wider_than_the_terminal),
         cmocka_unit_test(color_stands_beside_the_text),

@@ -133,7 +133,7 @@ static void a_counter_is_drawn_as_its_rate(void **state) {
     AUTO_FREE char *top = line_of(text, 0);
     AUTO_FREE char *label = line_of(text, 1);
     AUTO_FREE char *bottom = line_of(text, 2);
-    assert_string_equal(top, "           3      #####");
+    assert_string_equal(top, "         3.0      #####");
     assert_non_null(strstr(label, "CPU cores"));
     assert_string_equal(bottom, "           0 ####################");
 }
