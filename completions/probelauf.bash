@@ -21,7 +21,7 @@ _probelauf_other_command() {
     fi
 }
 
-_probelauf_commands='run mark log show compare explain config completion help'
+_probelauf_commands='run mark log show compare annotate explain import export ledger config completion help'
 
 _probelauf_takes_value() {
     case $1 in
@@ -75,6 +75,9 @@ _probelauf() {
     log:--outcome) _probelauf_words "running ok failed start_failed gpu_oom host_oom shm_exhausted disk_full access_denied dependency gpu_fault budget interrupted killed preempted ended lost" "$cur"; return ;;
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     log:--limit|log:--after|log:--since|log:--text) return ;;
+    annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
+    export:--output|export:-o) _probelauf_files "$cur"; return ;;
+    ledger:--older-than) return ;;
     *:--journal-dir) _probelauf_files "$cur"; return ;;
     *:--lang) _probelauf_words "en" "$cur"; return ;;
     *:--color) _probelauf_words "auto always never" "$cur"; return ;;
@@ -87,7 +90,11 @@ _probelauf() {
         log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
+        export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
+        ledger) _probelauf_words "--older-than --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         config) _probelauf_words "--show-origin --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         completion) _probelauf_words "--lang --quiet --help" "$cur" ;;
         help) _probelauf_words "--lang --quiet --help" "$cur" ;;
@@ -101,11 +108,23 @@ _probelauf() {
     log:*) _probelauf_words "" "$cur" ;;
     show:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     compare:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    annotate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     explain:*) _probelauf_files "$cur" ;;
+    import:journal) _probelauf_files "$cur" ;;
+    import:*) _probelauf_words "journal" "$cur" ;;
+    export:journal) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    export:json) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    export:csv) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    export:*) _probelauf_words "journal json csv" "$cur" ;;
+    ledger:info) _probelauf_words "" "$cur" ;;
+    ledger:check) _probelauf_words "" "$cur" ;;
+    ledger:rebuild) _probelauf_words "" "$cur" ;;
+    ledger:purge) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    ledger:*) _probelauf_words "info check rebuild purge" "$cur" ;;
     config:*) _probelauf_words "" "$cur" ;;
     completion:bash) _probelauf_words "" "$cur" ;;
     completion:*) _probelauf_words "bash" "$cur" ;;
-    help:*) _probelauf_words "run mark log show compare explain config completion help" "$cur" ;;
+    help:*) _probelauf_words "run mark log show compare annotate explain import export ledger config completion help" "$cur" ;;
     esac
 }
 

@@ -6,11 +6,10 @@
 #include "cli/view.h"
 
 #include "base/msg.h"
-#include "journal/journal.h"
+#include "work/hand-out.h"
 #include "work/ledger.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static bool opt_all, opt_text;
 static const char *opt_file;
@@ -38,7 +37,7 @@ static const struct opt_spec export_options[] = {
 
 static int write_text(struct output *output, const void *bytes, size_t length, struct err *err) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    int rc = journal_to_text(bytes, length, &text, err);
+    int rc = hand_out_text(bytes, length, &text, err);
     return rc < 0 ? rc : output_write(output, strbuf_str(&text), text.length, err);
 }
 
@@ -49,22 +48,37 @@ static int write_each_text(const char *run, const char *part, const void *bytes,
     return write_text(context, bytes, length, err);
 }
 
-static int write_runs(struct runs *runs, int argc, char **argv, struct output *output,
-                      struct err *err) {
+static void note_written(size_t count) {
+    AUTO_FREE char *note =
+        mem_printf(msg_plural(count, "%zu record written", "%zu records written"), count);
+    cli_note(note);
+}
+
+static int write_runs_text(struct runs *runs, int argc, char **argv, struct output *output,
+                           struct err *err) {
     for (int i = 0; i < argc; i++) {
-        void *bytes = NULL;
+        AUTO_FREE void *bytes = NULL;
         size_t length = 0;
         int rc = runs_journal(runs, argv[i], &bytes, &length, err);
-        if (rc == 0) {
-            rc = opt_text ? write_text(output, bytes, length, err)
-                          : output_write(output, bytes, length, err);
-        }
-        free(bytes);
+        rc = rc < 0 ? rc : write_text(output, bytes, length, err);
         if (rc < 0) {
             return rc;
         }
     }
     return 0;
+}
+
+static int write_runs(struct runs *runs, int argc, char **argv, struct output *output,
+                      struct err *err) {
+    size_t count = 0;
+    if (opt_text) {
+        return write_runs_text(runs, argc, argv, output, err);
+    }
+    int rc = hand_out_runs(runs, (const char *const *)argv, (size_t)argc, output->fd, &count, err);
+    if (rc == 0) {
+        note_written(count);
+    }
+    return rc;
 }
 
 static int write_all(struct runs *runs, struct output *output, struct err *err) {
@@ -77,8 +91,7 @@ static int write_all(struct runs *runs, struct output *output, struct err *err) 
     int rc = opt_text ? store_each_journal(store, write_each_text, output, err)
                       : ledger_export(store, output->fd, &count, err);
     if (rc == 0 && !opt_text) {
-        AUTO_FREE char *note = mem_printf(_("%zu records written"), count);
-        cli_note(note);
+        note_written(count);
     }
     return rc;
 }

@@ -63,9 +63,8 @@ static int import_journal(int argc, char **argv) {
     }
     struct ledger_imported total = {0};
     int rc = import_all(store, argc, argv, &total, &err);
-    AUTO_FREE char *note =
-        mem_printf(_("%zu records taken in, %zu were there already, %zu damaged"), total.taken,
-                   total.unchanged, total.damaged);
+    AUTO_FREE char *note = mem_printf(_("taken in: %zu, there already: %zu, damaged: %zu"),
+                                      total.taken, total.unchanged, total.damaged);
     cli_note(note);
     return rc < 0 ? cli_error(&err) : EXIT_CODE_DONE;
 }

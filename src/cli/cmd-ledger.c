@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/str.h"
+#include "work/hand-out.h"
 #include "work/ledger.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static int open_ledger(struct arena *arena, struct runs **ret_runs, struct store
                        struct err *err) {
     struct place place;
     int rc = cli_place(arena, &place, err);
-    rc = rc < 0 ? rc : runs_open(&place, ret_runs, err);
+    rc = rc < 0 ? rc : hand_out_open(&place, ret_runs, err);
     if (rc < 0) {
         return rc;
     }
@@ -165,7 +166,7 @@ static int ledger_check_run(int argc, char **argv) {
     if (rc == 0 && count > 0) {
         rc = err_set(
             &err, -EBADMSG, "ledger-problems",
-            "%zu problems in the ledger; 'probelauf ledger rebuild' saves what can be saved",
+            "problems in the ledger: %zu; 'probelauf ledger rebuild' saves what can be saved",
             count);
     }
     json_decref(check.problems);
@@ -186,7 +187,7 @@ static int ledger_rebuild_run(int argc, char **argv) {
         ledger_rebuild(place.ledger_url, &rebuilt, &err) < 0) {
         return cli_error(&err);
     }
-    AUTO_FREE char *note = mem_printf(_("rebuilt from %zu journals"), rebuilt.journals);
+    AUTO_FREE char *note = mem_printf(_("rebuilt; journals read: %zu"), rebuilt.journals);
     cli_note(note);
     if (rebuilt.aside != NULL) {
         AUTO_FREE char *aside = mem_printf(_("the damaged file is kept as '%s'"), rebuilt.aside);
@@ -196,7 +197,7 @@ static int ledger_rebuild_run(int argc, char **argv) {
     if (rebuilt.unreadable > 0) {
         (void)err_set(
             &err, -EBADMSG, "ledger-lost",
-            "%zu journals could not be read any more; import them again where they came from",
+            "journals that could not be read any more: %zu; import them again where they came from",
             rebuilt.unreadable);
         return cli_error(&err);
     }
@@ -253,13 +254,13 @@ static int purge(int argc, char **argv, int64_t older_than_utc_ns, struct err *e
     print_chosen(chosen, count);
     if (!opt_yes) {
         AUTO_FREE char *note =
-            mem_printf(_("%zu runs would be deleted; nothing was: add '--yes'"), count);
+            mem_printf(_("runs that would be deleted: %zu; nothing was: add '--yes'"), count);
         cli_note(note);
         return 0;
     }
     rc = count > 0 ? store_purge(store, chosen, count, &deleted, err) : 0;
     if (rc == 0) {
-        AUTO_FREE char *note = mem_printf(_("%zu runs deleted"), count);
+        AUTO_FREE char *note = mem_printf(_("runs deleted: %zu"), count);
         cli_note(note);
     }
     return rc;

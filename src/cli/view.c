@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/settings.h"
+#include "work/hand-out.h"
 
 int cli_place(struct arena *arena, struct place *ret_place, struct err *err) {
     int rc = settings_load(err);
@@ -18,10 +19,7 @@ int cli_place(struct arena *arena, struct place *ret_place, struct err *err) {
 int view_open(struct arena *arena, struct runs **ret_runs, struct err *err) {
     struct place place;
     int rc = cli_place(arena, &place, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rc = runs_open(&place, ret_runs, err);
+    rc = rc < 0 ? rc : hand_out_open(&place, ret_runs, err);
     if (rc == 0) {
         cli_warning(runs_warning(*ret_runs));
     }

@@ -4,12 +4,13 @@
  * journals"). Reads from any kind of descriptor without seeking, never trusts a length before the
  * bytes are there, and holds no lock while it waits for input.
  */
-#include "work/ledger.h"
+#include "work/stream.h"
 
 #include "base/fd.h"
 #include "base/msg.h"
 #include "journal/journal.h"
 #include "work/intake.h"
+#include "work/ledger.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,36 +48,45 @@ static int write_bytes(int fd, const void *bytes, size_t length, struct err *err
     return 0;
 }
 
+int stream_begin(int fd, struct err *err) {
+    return write_bytes(fd, STREAM_MAGIC, STREAM_MAGIC_SIZE, err);
+}
+
+int stream_add(int fd, const void *journal, size_t length, struct err *err) {
+    uint8_t head[WORD];
+    put_word(length, head);
+    int rc = write_bytes(fd, head, sizeof(head), err);
+    return rc < 0 ? rc : write_bytes(fd, journal, length, err);
+}
+
+/* The end says how many there were, so that a cut between two journals is seen too. */
+int stream_end(int fd, uint64_t journals, struct err *err) {
+    uint8_t end[2 * WORD];
+    put_word(0, end);
+    put_word(journals, end + WORD);
+    return write_bytes(fd, end, sizeof(end), err);
+}
+
 static int export_one(const char *run, const char *part, const void *bytes, size_t length,
                       void *context, struct err *err) {
     struct exporting *exporting = context;
-    uint8_t head[WORD];
     (void)run;
     (void)part;
-    put_word(length, head);
-    int rc = write_bytes(exporting->fd, head, sizeof(head), err);
-    if (rc == 0)
-        rc = write_bytes(exporting->fd, bytes, length, err);
+    int rc = stream_add(exporting->fd, bytes, length, err);
     exporting->count += rc == 0;
     return rc;
 }
 
 int ledger_export(struct store *store, int fd, size_t *ret_journals, struct err *err) {
     struct exporting exporting = {.fd = fd};
-    int rc = write_bytes(fd, STREAM_MAGIC, STREAM_MAGIC_SIZE, err);
+    int rc = stream_begin(fd, err);
     if (rc == 0)
         rc = store_each_journal(store, export_one, &exporting, err);
-    if (rc < 0)
-        return rc;
-    /* The end says how many there were, so that a cut between two journals is seen too. */
-    uint8_t end[2 * WORD];
-    put_word(0, end);
-    put_word(exporting.count, end + WORD);
-    rc = write_bytes(fd, end, sizeof(end), err);
-    if (rc < 0)
-        return rc;
-    *ret_journals = (size_t)exporting.count;
-    return 0;
+    if (rc == 0)
+        rc = stream_end(fd, exporting.count, err);
+    if (rc == 0)
+        *ret_journals = (size_t)exporting.count;
+    return rc;
 }
 
 /* ---- import ---- */

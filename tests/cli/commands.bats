@@ -152,8 +152,7 @@ complete_words() {
     [ "$status" -eq 7 ]
     run probelauf run -q -- sh -c 'kill -TERM $$'
     [ "$status" -eq 143 ]
-    run probelauf run -q -- ./missing
-    [ "$status" -eq 127 ]
+    run -127 probelauf run -q -- ./missing
     : >plain
     run probelauf run -q -- ./plain
     [ "$status" -eq 126 ]
@@ -399,13 +398,14 @@ complete_words() {
         run probelauf $command --json
         [ "$status" -eq 0 ]
         local plain=$output
-        LC_ALL=C run probelauf $command --json
+        # by env, or bash itself would warn of languages that are not installed
+        run env LC_ALL=C "$PROBELAUF" $command --json
         [ "$output" = "$plain" ]
-        LC_ALL=de_DE.UTF-8 run probelauf $command --json
+        run env LC_ALL=de_DE.UTF-8 "$PROBELAUF" $command --json
         [ "$output" = "$plain" ]
-        LC_ALL='' LANG=fr_FR.UTF-8 LANGUAGE=ko run probelauf $command --json
+        run env LC_ALL= LANG=fr_FR.UTF-8 LANGUAGE=ko "$PROBELAUF" $command --json
         [ "$output" = "$plain" ]
-        LC_ALL=C TERM=dumb COLUMNS=20 NO_COLOR=1 run probelauf $command --json
+        run env LC_ALL=C TERM=dumb COLUMNS=20 NO_COLOR=1 "$PROBELAUF" $command --json
         [ "$output" = "$plain" ]
         CLICOLOR_FORCE=1 run probelauf $command --json
         [ "$output" = "$plain" ]
@@ -444,15 +444,15 @@ complete_words() {
     ascii_only() {
         [ -z "$(LC_ALL=C grep -n '[^ -~]' <<<"$output")" ]
     }
-    LC_ALL=en_US.UTF-8 run probelauf show
+    run env LC_ALL=en_US.UTF-8 "$PROBELAUF" show
     ! ascii_only
     LC_ALL=C run probelauf show
     ascii_only
-    LC_ALL='' LC_CTYPE=C LANG=en_US.UTF-8 run probelauf show
+    run env LC_ALL= LC_CTYPE=C LANG=en_US.UTF-8 "$PROBELAUF" show
     ascii_only
-    LC_ALL='' LC_CTYPE='' LANG=C.utf8 run probelauf show
+    run env LC_ALL= LC_CTYPE= LANG=C.utf8 "$PROBELAUF" show
     ! ascii_only
-    LC_ALL='' LC_CTYPE='' LANG='' run probelauf show
+    run env LC_ALL= LC_CTYPE= LANG= "$PROBELAUF" show
     ascii_only
     TERM=dumb run probelauf show
     ascii_only

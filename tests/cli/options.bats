@@ -283,7 +283,7 @@ inside_a_run() {
 @test "run: the first operand ends our options" {
     run probelauf run --no-such-option -- true
     fails 2 usage-unknown-option
-    run probelauf run -- --no-such-command-here
+    run -127 probelauf run -- --no-such-command-here
     lacks usage-
 }
 

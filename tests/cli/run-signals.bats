@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Exit codes and signals: `run` ends as the command would have ended, and what is sent to it arrives (Req: B7).
+
+load common
+
+setup() {
+    common_setup
+    : "${CHILD:?set CHILD to the built child program}"
+}
+
+# The text of the newest journal, once the recorder is done with it.
+record() {
+    probelauf export journal --text @1 | grep "^[0-9]* $1 "
+}
+
+# Waits until file $1 exists.
+appears() {
+    local i
+    for i in $(seq 500); do
+        [ -e "$1" ] && return
+        sleep 0.02
+    done
+    return 1
+}
+
+terminal() {
+    run python "$BATS_TEST_DIRNAME/terminal.py" "$1" "$PROBELAUF" "$CHILD"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$output" = "$1 ok" ]
+}
+
+@test "the command's status is passed through" {
+    local code
+    for code in 0 1 7 125 126 127 255; do
+        run probelauf run -q -- "$CHILD" exit "$code"
+        [ "$status" -eq "$code" ]
+        [ -z "$output" ]
+    done
+}
+
+@test "death by a signal is 128+N" {
+    local signal
+    for signal in 1 3 6 9 10 15; do
+        run probelauf run -q -- "$CHILD" raise "$signal"
+        [ "$status" -eq $((128 + signal)) ]
+    done
+    record END | grep -q '"signal":15'
+}
+
+@test "death by SIGINT is passed on as death by SIGINT" {
+    run python -c 'import subprocess, sys
+print(subprocess.run(sys.argv[1:]).returncode)' "$PROBELAUF" run -q -- "$CHILD" raise 2
+    [ "$output" = -2 ]
+    record END | grep -q '"interrupted":true'
+}
+
+@test "not found is 127, not executable 126, each with a record" {
+    run probelauf run -q -- ./missing
+    [ "$status" -eq 127 ]
+    has "cannot run './missing': No such file or directory"
+    record END | grep -q '"start_errno":2,'
+    touch plain
+    run probelauf run -q -- ./plain
+    [ "$status" -eq 126 ]
+    has "cannot run './plain': Permission denied"
+    mkdir folder
+    run probelauf run -q -- ./folder
+    [ "$status" -eq 126 ]
+    run probelauf show --json @1
+    [ "$(json 'd["outcome"]["class"]')" = start_failed ]
+}
+
+@test "a script without an interpreter line runs as with execvp" {
+    echo 'echo from-script; exit 3' >script
+    chmod +x script
+    run probelauf run -q -- ./script
+    [ "$status" -eq 3 ]
+    [ "$output" = from-script ]
+}
+
+@test "--max-time stops the whole tree: 124, an at-least record" {
+    run probelauf run -q --max-time 1s --grace 5s -- sh -c "'$CHILD' pause & '$CHILD' pause; echo not-reached"
+    [ "$status" -eq 124 ]
+    lacks not-reached
+    record END | grep -q '"budget":true'
+    run probelauf show --json @1
+    [ "$(json 'd["outcome"]["class"]')" = budget ]
+    [ "$(json 'd["time"]["wall"]["bound"]')" = at-least ]
+    [ "$(json 'd["time"]["wall"]["value"] >= 1')" = true ]
+}
+
+@test "--max-time kills what ignores SIGTERM after the grace, until none is left" {
+    run probelauf run -q --max-time 0.3s --grace 0.3s -- "$CHILD" ignore 15 hold 3 60
+    [ "$status" -eq 124 ]
+    record END | grep -q '"signal":9'
+    record END | grep -q '"survivors":\[\]'
+}
+
+@test "a command that ends well within the grace is stopped by the budget all the same" {
+    run probelauf run -q --max-time 0.3s --grace 10s -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'
+    [ "$status" -eq 124 ]
+    record END | grep -q '"exit_code":0'
+}
+
+@test "signals are passed on to the command" {
+    local signal
+    for signal in HUP USR1 USR2 TERM; do
+        rm -f ready
+        probelauf run -q -- sh -c "trap 'echo got-$signal; exit 9' $signal; : >ready; while :; do sleep 0.02; done" >printed &
+        local monitor=$!
+        appears ready
+        kill "-$signal" "$monitor"
+        run wait "$monitor"
+        [ "$status" -eq 9 ]
+        [ "$(cat printed)" = "got-$signal" ]
+    done
+}
+
+@test "SIGINT from kill is passed on once" {
+    probelauf run -q -- "$CHILD" catch 2 write ready 1 sleep 1 2>printed &
+    local monitor=$!
+    appears ready
+    kill -INT "$monitor"
+    wait "$monitor"
+    [ "$(cat printed)" = "caught 02" ]
+}
+
+@test "what the command sends to its parent does not come back to it" {
+    run probelauf run -q -- sh -c 'kill -TERM $PPID; sleep 0.2; echo alive'
+    [ "$status" -eq 0 ]
+    [ "$output" = alive ]
+}
+
+@test "ignored signals and the signal mask reach the command unchanged" {
+    run bash -c "trap '' USR1; '$PROBELAUF' run -q -- '$CHILD' raise 12 2>/dev/null; echo \$?; '$PROBELAUF' run -q -- sh -c 'kill -USR1 \$\$; echo ignored'"
+    [ "${lines[0]}" = 140 ]
+    [ "${lines[1]}" = ignored ]
+    [ "$(probelauf run -q -- "$CHILD" mask)" = "$("$CHILD" mask)" ]
+    # A caller that ignores SIGCHLD does not cost us the status, and the command inherits it.
+    run bash -c "trap '' CHLD; exec python3 -c '
+import signal, subprocess, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+import os
+os.execv(sys.argv[1], sys.argv[1:])' '$PROBELAUF' run -q -- sh -c 'grep SigIgn /proc/\$\$/status; exit 6'"
+    [ "$status" -eq 6 ]
+    [[ "$output" =~ SigIgn:.*1.{4}$ ]]
+}
+
+@test "--retry repeats what a repeat can cure, each attempt a record" {
+    run probelauf run -q --retry 2 -- sh -c 'echo x >>tries; [ "$(wc -l <tries)" -ge 3 ] || exit 5'
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <tries)" -eq 3 ]
+    [ "$(probelauf log --json --limit 0 | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" -eq 3 ]
+    record START | grep -q '"attempt":3'
+    record START | grep -q '"retry_of"'
+}
+
+@test "--retry does not repeat a command that cannot be started, nor one that was stopped" {
+    run probelauf run -q --retry 3 -- ./missing
+    [ "$status" -eq 127 ]
+    run probelauf run -q --retry 3 --max-time 0.2s -- "$CHILD" pause
+    [ "$status" -eq 124 ]
+    [ "$(probelauf log --json --limit 0 | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" -eq 2 ]
+}
+
+@test "terminal: Ctrl-C ends a shell loop over probelauf run" {
+    terminal loop
+}
+
+@test "terminal: Ctrl-Z and fg work" {
+    terminal stop
+    record END | python -c 'import json, sys
+end = json.loads(sys.stdin.read().split(" ", 2)[2])
+assert end["stopped_ns"] > 1e9, end'
+}
+
+@test "terminal: window size reaches the command" {
+    terminal size
+}
+
+@test "terminal: reading in the background stops the job" {
+    terminal background
+}
+
+@test "terminal: keys reach the command, isatty is unchanged" {
+    terminal keys
+}
