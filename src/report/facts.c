@@ -127,7 +127,7 @@ struct quantity facts_stream_bytes(const struct run *run, const char *stream, co
         reason = QUANTITY_NOT_VISIBLE;
         detail = _("the stream was inherited: its bytes do not pass here");
     }
-    struct quantity q = facts_number(ended, key, UNIT_BYTE, "copier", reason);
+    struct quantity q = facts_number(ended, key, UNIT_BYTE, "output as it was read", reason);
     if (!quantity_is_known(&q))
         q.detail = detail;
     return q;
