@@ -342,14 +342,27 @@ static struct quantity v1_memory_limit(const struct root *root, const struct cgr
                : quantity_open(rule->unit, QUANTITY_NOT_APPLICABLE, N_("no limit is set"));
 }
 
+static struct quantity v2_swap_limit(const struct root *root, const struct cgroup_place *place,
+                                     const struct meminfo *info) {
+    if (info->has_swap_total && info->swap_total_bytes == 0) {
+        return quantity_open(UNIT_BYTE, QUANTITY_NOT_APPLICABLE, N_("the machine has no swap"));
+    }
+    const struct limit_rule rule = {UNIT_BYTE, "/memory.swap.max",
+                                    "cgroup v2 memory.swap.max, smallest of the path",
+                                    limit_number,
+                                    info->has_swap_total ? (double)info->swap_total_bytes
+                                                         : NO_TOTAL};
+    return smallest(root, place, &rule);
+}
+
 static void memory_limits(const struct root *root, pid_t pid, struct cgroup_limits *ret) {
     struct cgroup_place place;
     (void)cgroup_find_memory(root, pid, &place); /* a failure is place.reason */
     struct meminfo info;
     (void)meminfo_read(root, &info);
     double memory = info.has_total ? (double)info.total_bytes : NO_TOTAL;
-    double swap = info.has_swap_total ? (double)info.swap_total_bytes : NO_TOTAL;
-    double both = info.has_total && info.has_swap_total ? memory + swap : NO_TOTAL;
+    double both = info.has_total && info.has_swap_total ? memory + (double)info.swap_total_bytes
+                                                        : NO_TOTAL;
     if (place.version == 0) {
         ret->memory_limit = ret->swap_limit = ret->memory_and_swap_limit =
             quantity_open(UNIT_BYTE, place.reason, N_("no memory control group is visible"));
@@ -373,11 +386,7 @@ static void memory_limits(const struct root *root, pid_t pid, struct cgroup_limi
                      &(struct limit_rule){UNIT_BYTE, "/memory.max",
                                           "cgroup v2 memory.max, smallest of the path",
                                           limit_number, memory});
-        ret->swap_limit =
-            smallest(root, &place,
-                     &(struct limit_rule){UNIT_BYTE, "/memory.swap.max",
-                                          "cgroup v2 memory.swap.max, smallest of the path",
-                                          limit_number, swap});
+        ret->swap_limit = v2_swap_limit(root, &place, &info);
         ret->memory_and_swap_limit = quantity_open(UNIT_BYTE, QUANTITY_NOT_APPLICABLE,
                                                    N_("cgroup v2 limits memory and swap apart"));
     }

@@ -139,28 +139,36 @@ static void put_totals(const struct root *root, const struct cpu_list *online, c
     quantity_put(totals, "open_files", number_of(root, "/proc/sys/fs/file-max", UNIT_COUNT));
 }
 
+/* The record's quantities hold no sentence; an open limit that is not simply absent says why among the reasons. */
+static void limit_put(json_t *limits, json_t *reasons, const char *key, struct quantity q) {
+    quantity_put(limits, key, q);
+    if (q.state == QUANTITY_OPEN && q.reason != QUANTITY_NOT_APPLICABLE && q.detail != NULL) {
+        AUTO_FREE char *name = mem_printf("limits.%s", key);
+        reason_put(reasons, name, q.detail);
+    }
+}
+
 static int collect(const struct probe_context *context, json_t *environment, json_t *reasons,
                    struct err *err) {
     (void)err;
-    (void)reasons; /* each figure carries its own */
     const struct root *root = context->root;
     json_t *limits = json_object(), *totals = json_object();
     json_put(environment, "limits", limits);
     json_put(environment, "totals", totals);
     struct cgroup_limits groups;
     cgroup_limits(root, 0, &groups);
-    quantity_put(limits, "memory", groups.memory_limit);
-    quantity_put(limits, "swap", groups.swap_limit);
-    quantity_put(limits, "memory_and_swap", groups.memory_and_swap_limit);
-    quantity_put(limits, "cpu", groups.cpu_limit);
-    quantity_put(limits, "pids", groups.pids_limit);
+    limit_put(limits, reasons, "memory", groups.memory_limit);
+    limit_put(limits, reasons, "swap", groups.swap_limit);
+    limit_put(limits, reasons, "memory_and_swap", groups.memory_and_swap_limit);
+    limit_put(limits, reasons, "cpu", groups.cpu_limit);
+    limit_put(limits, reasons, "pids", groups.pids_limit);
     struct cpu_list list;
     const char *method = NULL;
     const struct cpu_list *online = host_cpus_online(root, &list, &method) ? &list : NULL;
     quantity_put(limits, "cpu_affinity", allowed_cpus(root, online));
     struct file_system shm;
     file_system_read(root, "/dev/shm", &shm);
-    quantity_put(limits, "shm", shm.size);
+    limit_put(limits, reasons, "shm", shm.size);
     put_ulimits(root, limits);
     put_totals(root, online, method, totals);
     return 0;

@@ -200,6 +200,19 @@ static bool locate_venv(const struct root *root, struct python *python) {
     return true;
 }
 
+/* Managers name their folders by the whole version: pyenv ".../3.11.7", uv ".../cpython-3.11.7-linux-x86_64-gnu". */
+static void version_of_folder(struct python *python) {
+    const char *at = strstr(path_name(python->prefix), python->version);
+    size_t length = strlen(python->version);
+    if (length == 0 || at == NULL || at[length] != '.' || !isdigit((unsigned char)at[length + 1])) {
+        return;
+    }
+    size_t whole = strspn(at, "0123456789.");
+    if (whole < sizeof python->version) {
+        (void)snprintf(python->version, sizeof python->version, "%.*s", (int)whole, at);
+    }
+}
+
 bool python_locate(const struct root *root, const char *program, struct python *ret) {
     struct python out = {0};
     char real[PATH_MAX], meta[PATH_MAX];
@@ -227,6 +240,7 @@ bool python_locate(const struct root *root, const char *program, struct python *
     if (out.version[0] == '\0') {
         (void)snprintf(out.version, sizeof out.version, "%s",
                        out.library + strcspn(out.library, "0123456789"));
+        version_of_folder(&out);
     }
     *ret = out;
     return true;
