@@ -269,7 +269,8 @@ static void read_real(const struct probe_context *context, json_t *code, json_t 
     bool has_files = git_files_find(context->root, context->cwd, &files);
     AUTO_STRBUF struct strbuf top = STRBUF_INIT;
     AUTO_GIT_RUN struct git_run git;
-    git_run_init(&git, context->cwd, clock_mono_ns() + GIT_BUDGET_NS);
+    int64_t budget_ns = context->budget_ns > 0 ? context->budget_ns : GIT_BUDGET_NS;
+    git_run_init(&git, context->cwd, clock_mono_ns() + budget_ns);
     bool accepted = false;
     int rc = is_folder(context->cwd) ? ask_line(&git, ask_top, &top, &accepted) : -ENOTDIR;
     if (rc == 0 && accepted) {

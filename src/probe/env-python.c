@@ -359,8 +359,9 @@ static int collect(const struct probe_context *context, json_t *environment, jso
     AUTO_FREE struct found *items = mem_alloc(FOUND_MAX * sizeof *items);
     struct finder finder = {
         .root = context->root, .cwd = context->cwd, .variables = &variables, .items = items};
+    int64_t budget_ns = context->budget_ns > 0 ? context->budget_ns : PYTHON_BUDGET_NS;
     struct package_budget budget = {.left = PACKAGES_MAX,
-                                    .deadline_mono_ns = clock_mono_ns() + PYTHON_BUDGET_NS};
+                                    .deadline_mono_ns = clock_mono_ns() + budget_ns};
     bool may_start_python = by_command(&finder, context);
     for (size_t i = 0; i < context->pid_count && i < PROCESSES_MAX; i++) {
         by_process(&finder, context->pids[i]);

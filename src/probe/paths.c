@@ -83,8 +83,10 @@ bool path_is_folder(const struct root *root, const char *path) {
     return fd >= 0;
 }
 
+/* Links are followed by ourselves, so that those of a recorded machine stay below its prefix. */
 static bool is_file(const struct root *root, const char *path) {
-    return root_exists(root, path) && !path_is_folder(root, path);
+    char real[PATH_MAX];
+    return path_follow(root, path, real) && !path_is_folder(root, real);
 }
 
 bool path_find_program(const struct root *root, const char *name, const char *path_variable,

@@ -11,6 +11,7 @@
 #include "base/root.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct probe_context {
@@ -21,6 +22,7 @@ struct probe_context {
     char *const *environment;     /* of the command */
     const pid_t *pids;            /* processes of the tree seen so far (for interpreters); may be empty */
     size_t pid_count;
+    int64_t budget_ns;            /* for the code and for the packages, each; 0: the usual 2 s */
 };
 
 struct probe_ops {
