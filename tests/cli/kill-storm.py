@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -52,14 +53,28 @@ def expected_digest(child, words):
     return hashlib.sha256(subprocess.run([child, *words], check=True, capture_output=True).stdout).hexdigest()
 
 
+def has_start(path):
+    """Whether the journal holds a START record (kind 2, behind the magic and the HEADER record)."""
+    try:
+        with open(path, "rb") as source:
+            raw = source.read()
+    except OSError:
+        return False
+    position = 8
+    while position + 16 <= len(raw):
+        kind, _, _, length, _ = struct.unpack_from("<IHHII", raw, position)
+        position += 16 + length
+        if kind == 2:
+            return position <= len(raw)
+    return False
+
+
 def started_runs(folder):
-    """Runs whose journal exists now or whose record is already in the ledger: what must be there at the end."""
-    found = set()
-    for base, _, names in os.walk(folder):
-        for name in names:
-            if name.endswith(".journal"):
-                found.add(name[:36])
-    return found
+    """Runs with a start record in a journal that is waiting now: they must be in the ledger at the end."""
+    return {
+        name[:36] for base, _, names in os.walk(folder) for name in names
+        if name.endswith(".journal") and has_start(os.path.join(base, name))
+    }
 
 
 def main():
@@ -111,7 +126,8 @@ def main():
     runs = {row["run"]: row for row in json.loads(listed.stdout)["runs"]}
     missing = [run for run in started if run not in runs]
     if missing:
-        sys.exit("%d started runs are not in the ledger: %s" % (len(missing), missing[:3]))
+        left = [name for _, _, names in os.walk(work) for name in names if name[:36] in missing]
+        sys.exit("%d started runs are not in the ledger: %s; left in %s: %s" % (len(missing), missing[:3], work, left))
     if len(runs) < rounds - hits["monitor"] - hits["recorder"]:
         sys.exit("only %d of %d runs are in the ledger" % (len(runs), rounds))
     still = [run for run, row in runs.items() if row["outcome"] == "running"]

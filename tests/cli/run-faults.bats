@@ -54,7 +54,7 @@ in_namespace() {
     local seconds=4
     [ -n "$PROBELAUF_TEST_LONG_" ] && seconds=20
     # The recorder leads a session of its own; the command prints, then says that it has ended.
-    probelauf run -q -- "$CHILD" sleep 1 print 3000000 write "$PWD/ended" 1 >printed &
+    "$PROBELAUF" run -q -- "$CHILD" sleep 1 print 3000000 write "$PWD/ended" 1 >printed &
     local monitor=$! recorder="" pid
     sleep 0.4
     for pid in $(cat "/proc/$monitor/task/$monitor/children"); do
@@ -113,11 +113,11 @@ in_namespace() {
     export PROBELAUF_LEDGER="sqlite:$PWD/gone/ledger.db"
     probelauf run -q -- "$CHILD" exit 0
     sleep 0.3
-    probelauf run -q -- "$CHILD" sleep 0.6 out result >printed &
+    "$PROBELAUF" run -q -- "$CHILD" sleep 0.6 out result >printed &
     local monitor=$!
     sleep 0.2
     rm -rf gone
-    run wait "$monitor"
+    wait "$monitor"
     [ "$(cat printed)" = result ]
 }
 
