@@ -1,1 +1,276 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Comparability without a plan (DESIGN section 6, as far as records alone can tell). It never
+ * repairs a record: what differs or is known of one run only keeps two runs apart, and the reason
+ * is said.
+ */
+#include "rules/comparable.h"
+
+#include "base/mem.h"
+#include "base/msg.h"
+#include "base/strbuf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the group ---- */
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The condition's pairs in the order of their names, so that the order on the command line does not
+ * matter. */
+static json_t *sorted_object(const json_t *object) {
+    json_t *sorted = json_object();
+    size_t count = json_object_size(object);
+    AUTO_FREE const char **names = mem_alloc((count + 1) * sizeof *names);
+    size_t i = 0;
+    const char *name;
+    json_t *value;
+
+    /* json_object_foreach only reads, but its parameter is not const. */
+    union {
+        const json_t *in;
+        json_t *out;
+    } cast = {.in = object};
+    json_object_foreach (cast.out, name, value) {
+        names[i++] = name;
+    }
+    qsort(names, count, sizeof *names, compare_names);
+    for (i = 0; i < count; i++)
+        json_put(sorted, names[i], json_incref(json_object_get(object, names[i])));
+    return sorted;
+}
+
+static void put_copy(json_t *to, const char *name, const json_t *from) {
+    json_t *value = json_object_get(from, name);
+    json_put(to, name, value ? json_incref(value) : json_null());
+}
+
+void comparable_group_key(const struct run *run, char ret_hex[SHA256_HEX_SIZE]) {
+    AUTO_JSON json_t *group = json_object();
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+
+    put_copy(group, "command", run->start);
+    put_copy(group, "command_base64", run->start); /* arguments that are no UTF-8 */
+    json_put(group, "condition", sorted_object(json_get_object(run->start, "condition")));
+    put_copy(group, "cwd", run->start);
+    put_copy(group, "step", run->start);
+    json_add_compact(&text, group);
+    digest_sha256(strbuf_str(&text), text.length, ret_hex);
+}
+
+bool comparable_same_group(const struct run *a, const struct run *b) {
+    char key_a[SHA256_HEX_SIZE];
+    char key_b[SHA256_HEX_SIZE];
+
+    comparable_group_key(a, key_a);
+    comparable_group_key(b, key_b);
+    return strcmp(key_a, key_b) == 0;
+}
+
+/* ---- one run ---- */
+
+static const char *why_not_ok(enum outcome_class outcome) {
+    switch (outcome) {
+    case OUTCOME_OK:
+        return NULL;
+    case OUTCOME_RUNNING:
+        return N_("it is still running");
+    case OUTCOME_FAILED:
+        return N_("it failed");
+    case OUTCOME_START_FAILED:
+        return N_("its command could not be started");
+    case OUTCOME_GPU_OOM:
+        return N_("it ran out of GPU memory");
+    case OUTCOME_HOST_OOM:
+        return N_("it ran out of host memory");
+    case OUTCOME_SHM_EXHAUSTED:
+        return N_("it ran out of shared memory");
+    case OUTCOME_DISK_FULL:
+        return N_("its disk was full");
+    case OUTCOME_ACCESS_DENIED:
+        return N_("its access was refused");
+    case OUTCOME_DEPENDENCY:
+        return N_("a dependency was missing");
+    case OUTCOME_GPU_FAULT:
+        return N_("its GPU failed");
+    case OUTCOME_BUDGET:
+        return N_("it was stopped by its budget: its time is a lower bound, never averaged with "
+                  "finished runs");
+    case OUTCOME_INTERRUPTED:
+        return N_(
+            "it was interrupted: its time is a lower bound, never averaged with finished runs");
+    case OUTCOME_KILLED:
+        return N_("it was killed: its time is a lower bound, never averaged with finished runs");
+    case OUTCOME_PREEMPTED:
+        return N_("it was preempted: its time is a lower bound, never averaged with finished runs");
+    case OUTCOME_ENDED:
+        return N_("how it ended is not visible");
+    case OUTCOME_LOST:
+        return N_("its end was not recorded");
+    case OUTCOME_COUNT_:
+        break;
+    }
+    return N_("its outcome is not known");
+}
+
+static bool is_function_test(const struct run *run) {
+    return strcmp(json_get_text(run->start, "purpose", ""), "function-test") == 0;
+}
+
+bool comparable_is_usable(const struct run *run, const char **ret_reason) {
+    const char *why = run->running ? N_("it is still running") : why_not_ok(run->outcome);
+
+    if (!why && run->validity == RUN_INVALID)
+        why = N_("it was declared invalid");
+    if (!why && is_function_test(run))
+        why = N_("it is a function test, never the base of an estimate");
+    if (!why && (!quantity_is_known(&run->wall) || !(run->wall.value > 0.0)))
+        why = N_("its wall time is not known");
+    if (!why && run->wall.state != QUANTITY_MEASURED)
+        why = N_("its wall time was not measured");
+    if (!why && run->wall.bound != QUANTITY_EXACT)
+        why = N_("its wall time is cut off (a lower bound), never averaged with finished runs");
+    *ret_reason = why ? _(why) : NULL;
+    return !why;
+}
+
+/* ---- two runs ---- */
+
+enum sameness {
+    SAME = 0,
+    DIFFERENT,
+    ONE_UNKNOWN,
+};
+
+static enum sameness compare_values(const json_t *a, const json_t *b) {
+    if (!a && !b)
+        return SAME;
+    if (!a || !b)
+        return ONE_UNKNOWN;
+    return json_equal(a, b) ? SAME : DIFFERENT;
+}
+
+static const json_t *known_text(const json_t *object, const char *key) {
+    const char *text = json_get_text(object, key, NULL);
+    return text && *text ? json_object_get(object, key) : NULL;
+}
+
+/* The digest of the tracked files decides; without it commit and uncommitted changes do. */
+static enum sameness compare_code(const struct run *a, const struct run *b) {
+    const json_t *code_a = json_get_object(a->environment, "code");
+    const json_t *code_b = json_get_object(b->environment, "code");
+    const json_t *digest_a = known_text(code_a, "digest");
+    const json_t *digest_b = known_text(code_b, "digest");
+
+    if (digest_a && digest_b)
+        return compare_values(digest_a, digest_b);
+    enum sameness commit =
+        compare_values(known_text(code_a, "commit"), known_text(code_b, "commit"));
+    if (commit != SAME)
+        return commit;
+    if (!known_text(code_a, "commit"))
+        return compare_values(digest_a, digest_b);
+    enum sameness dirty =
+        compare_values(json_object_get(code_a, "dirty"), json_object_get(code_b, "dirty"));
+    return dirty != SAME ? dirty
+                         : compare_values(known_text(code_a, "diff_digest"),
+                                          known_text(code_b, "diff_digest"));
+}
+
+/* One --input: an identity (blob name) decides, else size and time of change. A folder changes its
+ * time whenever something is written beside, so only its size and number of items count. */
+static bool is_same_input(const json_t *a, const json_t *b) {
+    static const char *const facts[] = {"path", "kind", "bytes", "items"};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
+        if (compare_values(json_object_get(a, facts[i]), json_object_get(b, facts[i])) != SAME)
+            return false;
+    enum sameness identity = compare_values(known_text(a, "identity"), known_text(b, "identity"));
+    if (identity != SAME || known_text(a, "identity"))
+        return identity == SAME;
+    return strcmp(json_get_text(a, "kind", ""), "file") != 0 ||
+           compare_values(json_object_get(a, "mtime_ns"), json_object_get(b, "mtime_ns")) == SAME;
+}
+
+static bool has_same_inputs(const struct run *a, const struct run *b) {
+    const json_t *inputs_a = json_get_array(a->start, "inputs");
+    const json_t *inputs_b = json_get_array(b->start, "inputs");
+
+    if (json_array_size(inputs_a) != json_array_size(inputs_b))
+        return false;
+    for (size_t i = 0; i < json_array_size(inputs_a); i++)
+        if (!is_same_input(json_array_get(inputs_a, i), json_array_get(inputs_b, i)))
+            return false;
+    return true;
+}
+
+/* Which part of the environment differs, in words; the fingerprint's parts are in probe/probe.c. */
+static const char *why_other_environment(const struct run *run, const struct run *reference) {
+    static const struct {
+        const char *part, *why;
+    } parts[] = {
+        {"cpu_model", N_("it ran on another kind of processor")},
+        {"cpus", N_("it ran on a machine with another number of processors")},
+        {"cpus_usable", N_("it could use another number of processors")},
+        {"cpu_limit", N_("its CPU limit differs")},
+        {"memory", N_("it ran on a machine with another amount of memory")},
+        {"distribution", N_("it ran on another distribution of Linux")},
+        {"interpreter", N_("its Python interpreter differs")},
+        {"packages", N_("its Python packages differ")},
+    };
+    const json_t *a = json_get_object(run->environment, "fingerprint_parts");
+    const json_t *b = json_get_object(reference->environment, "fingerprint_parts");
+
+    for (size_t i = 0; a && b && i < ARRAY_LENGTH(parts); i++)
+        if (compare_values(known_text(a, parts[i].part), known_text(b, parts[i].part)) == DIFFERENT)
+            return parts[i].why;
+    return N_("the environment changed");
+}
+
+static bool has_same(const struct run *a, const struct run *b, const char *key) {
+    return compare_values(json_object_get(a->start, key), json_object_get(b->start, key)) == SAME;
+}
+
+static const char *why_not_same(const struct run *run, const struct run *reference) {
+    if (!has_same(run, reference, "command") || !has_same(run, reference, "command_base64"))
+        return N_("its command differs");
+    if (!comparable_same_group(run, reference)) {
+        if (!has_same(run, reference, "cwd"))
+            return N_("it ran in another folder");
+        return N_("its condition differs");
+    }
+    if (!has_same(run, reference, "phase"))
+        return N_("another phase was declared with --phase");
+    switch (compare_code(run, reference)) {
+    case SAME:
+        break;
+    case DIFFERENT:
+        return N_("the code changed");
+    case ONE_UNKNOWN:
+        return N_("the code state of only one of them is known");
+    }
+    if (!has_same_inputs(run, reference))
+        return N_("an input changed");
+    switch (compare_values(known_text(run->environment, "fingerprint"),
+                           known_text(reference->environment, "fingerprint"))) {
+    case SAME:
+        break;
+    case DIFFERENT:
+        return why_other_environment(run, reference);
+    case ONE_UNKNOWN:
+        return N_("the environment of only one of them is known");
+    }
+    return NULL;
+}
+
+bool comparable_counts(const struct run *run, const struct run *reference,
+                       const char **ret_reason) {
+    if (!comparable_is_usable(run, ret_reason))
+        return false;
+    const char *why = run == reference ? NULL : why_not_same(run, reference);
+    *ret_reason = why ? _(why) : NULL;
+    return !why;
+}
