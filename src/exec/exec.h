@@ -73,5 +73,5 @@ void exec_release(struct exec_result *result);
 #define EXEC_MARKS_VARIABLE "PROBELAUF_MARKS"
 #define EXEC_RUN_VARIABLE   "PROBELAUF_RUN"
 /* Appends one line with one write(); -ENXIO when not inside a run. verb and the rest as in
- * docs/journal-format.md. */
+ * docs/journal-format.md; value of a result: "41.5 token/s", "41.5" or a text. */
 int exec_mark(const char *verb, const char *name, const char *value, struct err *err);

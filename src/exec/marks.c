@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "journal/marks.h"
 
 #include <errno.h>
@@ -18,7 +20,7 @@
 static int open_marks(int *ret_fd, struct err *err) {
     const char *path = getenv(EXEC_MARKS_VARIABLE);
     if (path == NULL || path[0] == '\0')
-        return err_set(err, -ENXIO, "mark-outside",
+        return err_set(err, -ENXIO, "not-in-run",
                        "not inside a run that is recorded: %s is not set; start the command with "
                        "'probelauf run'",
                        EXEC_MARKS_VARIABLE);
@@ -26,7 +28,7 @@ static int open_marks(int *ret_fd, struct err *err) {
         open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     struct stat status;
     if (fd < 0 && errno == ENOENT)
-        return err_set(err, -ENXIO, "mark-outside", "the run that '%s' belongs to is over", path);
+        return err_set(err, -ENXIO, "not-in-run", "the run that '%s' belongs to is over", path);
     if (fd < 0 || fstat(fd, &status) < 0)
         return err_set(err, -errno, "mark-file", "cannot open the marks file '%s': %s", path,
                        strerror(errno));
@@ -37,12 +39,28 @@ static int open_marks(int *ret_fd, struct err *err) {
     return 0;
 }
 
+/* "41.5 token/s": the number and its unit are two fields of the line. Any other text is one. */
+static char *split_unit(const char *value, const char **ret_unit) {
+    size_t length = strcspn(value, " ");
+    AUTO_FREE char *number = mem_strndup(value, length);
+    double ignored;
+    const char *unit = value + length + strspn(value + length, " ");
+    if (*unit == '\0' || str_to_double(number, &ignored) < 0)
+        return mem_strdup(value);
+    *ret_unit = unit;
+    return steal(number);
+}
+
 int exec_mark(const char *verb, const char *name, const char *value, struct err *err) {
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     /* Amounts have no name, texts no value: their one field comes first. */
     const char *first = name != NULL ? name : value;
     const char *second = name != NULL ? value : NULL;
-    int rc = marks_add_line(&line, clock_mono_ns(), 0, verb, first, second, NULL, err);
+    const char *unit = NULL;
+    AUTO_FREE char *number = NULL;
+    if (second != NULL && strcmp(verb, "result") == 0)
+        second = number = split_unit(second, &unit);
+    int rc = marks_add_line(&line, clock_mono_ns(), 0, verb, first, second, unit, err);
     if (rc < 0)
         return rc;
     AUTO_CLOSE int fd = -1;
