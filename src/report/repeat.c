@@ -21,10 +21,18 @@ static json_t *texts_json(const char *const *texts, size_t count) {
     return list;
 }
 
+static bool is_outlier(const struct repeat_estimate *estimate, size_t index) {
+    return estimate->outlier && estimate->outlier[index];
+}
+
 static json_t *used_json(const struct repeat_estimate *estimate) {
     json_t *list = json_array();
-    for (size_t i = 0; i < estimate->used_count; i++)
-        json_array_append_new(list, json_text(estimate->used[i]->id));
+    for (size_t i = 0; i < estimate->used_count; i++) {
+        json_t *json = json_object();
+        json_put_text(json, "run", estimate->used[i]->id);
+        json_put_bool(json, "outlier", is_outlier(estimate, i));
+        json_array_append_new(list, json);
+    }
     return list;
 }
 
@@ -47,12 +55,14 @@ json_t *report_repeat_json(const struct repeat_estimate *estimate) {
     json_t *json = json_object();
     json_put_text(json, "schema", "probelauf.estimate-repeat/1");
     json_put_int(json, "repeats", to_integer(estimate->repeats));
+    run_json_put_quantity(json, "runs", &estimate->runs);
     run_json_put_quantity(json, "total", &estimate->total);
     run_json_put_quantity(json, "per_run", &estimate->per_run);
     run_json_put_quantity(json, "load", &estimate->load);
     run_json_put_quantity(json, "compute", &estimate->compute);
     run_json_put_quantity(json, "other", &estimate->other);
     run_json_put_quantity(json, "retries", &estimate->retries);
+    run_json_put_quantity(json, "lost", &estimate->lost);
     json_put_int(json, "attempts", to_integer(estimate->attempts));
     json_put_int(json, "failures", to_integer(estimate->failures));
     run_json_put_quantity(json, "memory", &estimate->memory);
@@ -86,12 +96,14 @@ static void verdict(const struct repeat_estimate *estimate, struct report_style 
         strbuf_add_str(&text, _("these"));
     }
     strbuf_add_str(&text, ": ");
-    layout_add_quantity(&text, &estimate->total, style.ascii, true);
+    layout_add_quantity(&text, &estimate->runs, style.ascii, true);
     layout_wrap(out, strbuf_str(&text), 0, 2, layout_columns(style));
     strbuf_add_char(out, '\n');
-    if (estimate->used_count == 1 && !estimate->total.has_interval)
-        layout_paragraph(out, style,
-                         _("one run is not a promise: repeat it once to get an interval"));
+    if (estimate->runs.detail) {
+        AUTO_STRBUF struct strbuf detail = STRBUF_INIT;
+        layout_add_plain(&detail, estimate->runs.detail, style.ascii);
+        layout_paragraph(out, style, strbuf_str(&detail));
+    }
 }
 
 static void parts(const struct repeat_estimate *estimate, struct report_style style,
@@ -102,6 +114,8 @@ static void parts(const struct repeat_estimate *estimate, struct report_style st
     layout_quantity(out, style, _("computing, all"), &estimate->compute);
     layout_quantity(out, style, _("other, all"), &estimate->other);
     layout_quantity(out, style, _("lost to retries"), &estimate->retries);
+    layout_quantity(out, style, _("in all"), &estimate->total);
+    layout_quantity(out, style, _("lost so far"), &estimate->lost);
     layout_quantity(out, style, _("memory needed"), &estimate->memory);
     layout_quantity(out, style, _("amount"), &estimate->amount);
 }
@@ -127,6 +141,8 @@ static void basis(const struct repeat_estimate *estimate, struct report_style st
     for (size_t i = 0; i < estimate->used_count; i++) {
         strbuf_add_str(&ids, i > 0 ? ", " : "");
         layout_add_plain(&ids, facts_id_tail(estimate->used[i]->id), style.ascii);
+        if (is_outlier(estimate, i))
+            strbuf_add_str(&ids, _(" (stands apart)"));
     }
     if (estimate->used_count == 0)
         strbuf_add_str(&ids, _("none counts"));
@@ -157,10 +173,9 @@ void report_repeat_text(const struct repeat_estimate *estimate, struct report_st
     bullets(out, style, _("Not in the total"), estimate->open, estimate->open_count);
     basis(estimate, style, out);
     AUTO_STRBUF struct strbuf method = STRBUF_INIT;
-    strbuf_printf(&method,
-                  _("method %s, seed %llu; medians of parts do not add up to the median "
-                    "of the total"),
-                  PREDICT_METHOD, (unsigned long long)estimate->seed);
+    strbuf_printf(&method, _("method %s, seed %llu"),
+                  estimate->runs.method ? estimate->runs.method : PREDICT_METHOD,
+                  (unsigned long long)estimate->seed);
     strbuf_add_char(out, '\n');
     layout_wrap(out, strbuf_str(&method), 0, 0, layout_columns(style));
     strbuf_add_char(out, '\n');

@@ -72,6 +72,17 @@ static struct quantity value_only(double seconds) {
                              .detail = "repeat once to get an interval"};
 }
 
+/* What is open makes the total a lower bound. */
+static void whole(struct repeat_estimate *e, struct arena *arena) {
+    struct quantity_part *parts = arena_alloc(arena, 2 * sizeof(*parts));
+    parts[0] = (struct quantity_part){"runs", e->runs};
+    parts[1] = (struct quantity_part){"retries", e->retries};
+    e->total = e->runs;
+    e->total.bound = QUANTITY_AT_LEAST;
+    e->total.parts = parts;
+    e->total.part_count = 2;
+}
+
 static void three_runs(struct repeat_estimate *e, struct arena *arena) {
     struct quantity_part *parts = arena_alloc(arena, 3 * sizeof(*parts));
     e->load = estimated(295.2, 280.1, 310.0);
@@ -80,26 +91,28 @@ static void three_runs(struct repeat_estimate *e, struct arena *arena) {
     parts[0] = (struct quantity_part){"load", e->load};
     parts[1] = (struct quantity_part){"compute", e->compute};
     parts[2] = (struct quantity_part){"other", e->other};
-    e->total = estimated(6060.0, 5900.0, 6300.0);
-    e->total.parts = parts;
-    e->total.part_count = 3;
+    e->runs = estimated(6060.0, 5900.0, 6300.0);
+    e->runs.parts = parts;
+    e->runs.part_count = 3;
+    e->runs.detail = "medians of parts do not add up to it";
+    e->lost = quantity_measured(UNIT_SECOND, 12.3, "sum of parts");
+    whole(e, arena);
+    bool *outlier = arena_alloc(arena, 3 * sizeof(*outlier));
+    outlier[1] = true;
+    e->outlier = outlier;
     e->per_run = estimated(252.4, 246.0, 262.0);
     e->attempts = 4;
     e->failures = 1;
 }
 
 static void one_run(struct repeat_estimate *e, struct arena *arena) {
-    struct quantity_part *parts = arena_alloc(arena, 2 * sizeof(*parts));
-    e->total = value_only(6057.6);
-    e->total.bound = QUANTITY_AT_LEAST;
+    e->runs = value_only(6057.6);
     e->per_run = value_only(252.4);
     e->load = e->compute = e->other =
         quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED, "no phase was marked");
-    parts[0] = (struct quantity_part){"runs", e->per_run};
-    parts[1] = (struct quantity_part){"retries", e->retries};
-    e->total.parts = parts;
-    e->total.part_count = 2;
+    e->lost = quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, "no failed attempt was seen");
     e->attempts = 1;
+    whole(e, arena);
 }
 
 struct repeat_estimate build_estimate(enum build_estimate kind, const struct run *used,
@@ -137,7 +150,7 @@ struct repeat_estimate build_estimate(enum build_estimate kind, const struct run
         break;
     case BUILD_ESTIMATE_NONE:
     case BUILD_ESTIMATE_COUNT_:
-        e.total = e.per_run = e.load = e.compute = e.other =
+        e.total = e.runs = e.per_run = e.lost = e.load = e.compute = e.other =
             quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, NULL);
         e.memory = quantity_open(UNIT_BYTE, QUANTITY_NO_EVIDENCE, NULL);
         e.attempts = e.failures = 1;
