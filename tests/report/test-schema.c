@@ -7,6 +7,7 @@
 #include "build-estimate.h"
 #include "build-run.h"
 #include "checks.h"
+#include "forecast/predict.h"
 #include "report/report.h"
 
 #include <setjmp.h>
@@ -48,6 +49,29 @@ static void runs_and_what_is_made_of_them(void **state) {
             build_estimate((enum build_estimate)kind, ok, failed, arena);
         AUTO_FREE char *name = mem_printf("repeat-%d", kind);
         schema_put(name, report_repeat_json(&estimate));
+    }
+    assert_int_equal(schema_check(), 0);
+}
+
+/* What rules/ really makes of runs, not only what was built by hand. */
+static void a_real_estimate(void **state) {
+    (void)state;
+    AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_RUN struct run *a = build_ok();
+    AUTO_RUN struct run *b = build_ok();
+    AUTO_RUN struct run *c = build_failed();
+    b->id = "019d0c5a-7e3b-7a41-9c2e-1f6000000b0b";
+    b->wall.value = 260.0;
+    const struct run *runs[] = {a, b, c};
+    for (size_t count = 0; count <= ARRAY_LENGTH(runs); count++) {
+        struct repeat_estimate estimate;
+        repeat_estimate(runs, count, 24, PREDICT_SEED, arena, &estimate);
+        AUTO_FREE char *name = mem_printf("real-%zu", count);
+        schema_put(name, report_repeat_json(&estimate));
+        AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+        report_repeat_text(&estimate, (struct report_style){.width = 80}, &page);
+        assert_non_null(strstr(strbuf_str(&page), "24 further runs"));
+        assert_non_null(strstr(strbuf_str(&page), "No amount yet"));
     }
     assert_int_equal(schema_check(), 0);
 }
@@ -110,6 +134,7 @@ static void broken_documents_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_and_what_is_made_of_them),
+        cmocka_unit_test(a_real_estimate),
         cmocka_unit_test(hostile_records),
         cmocka_unit_test(broken_documents_are_refused),
     };
