@@ -108,6 +108,9 @@ static struct quantity forecast(const struct estimator *e, const double *values,
             _("in some of the runs it took no time that the clock shows: there is no interval");
         return q;
     }
+    if (!isfinite(total.p50))
+        return quantity_open(UNIT_SECOND, QUANTITY_TOO_FEW_RUNS,
+                             _("the sum is beyond what a number holds"));
     struct quantity q = estimated(e, total.p50, PREDICT_METHOD);
     if (rc < 0) {
         q.detail = _("the interval is open (too-few-runs): these runs lie so far apart that its "
@@ -191,6 +194,8 @@ static void estimate_totals(struct estimator *e) {
     parts[0] = (struct quantity_part){"runs", ret->runs};
     parts[1] = (struct quantity_part){"retries", ret->retries};
     ret->total = ret->runs;
+    if (!quantity_is_known(&ret->runs))
+        return;
     ret->total.bound = QUANTITY_AT_LEAST;
     ret->total.parts = parts;
     ret->total.part_count = 2;
