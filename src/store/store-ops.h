@@ -28,6 +28,8 @@ struct store_ops {
     int (*check)(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
                  size_t *ret_problems, struct err *err);
     int (*each_journal)(struct store *store, store_journal_fn each, void *context, struct err *err);
+    int (*get_derivation)(struct store *store, int *ret_derivation, struct err *err);
+    int (*set_derivation)(struct store *store, struct err *err);
     int (*clear_entries)(struct store *store, struct err *err);
     int (*replace_entry)(struct store *store, const struct store_entry *entry, struct err *err);
     int (*purge)(struct store *store, const char *const *runs, size_t count, size_t *ret_deleted,
@@ -37,6 +39,7 @@ struct store_ops {
     int (*replace_file)(const char *place, const char *new_place, char **ret_aside,
                         struct err *err);
     int (*spare_place)(const char *place, char **ret_place, struct err *err);
+    void (*discard_spare)(const char *spare_place);
 };
 
 struct store {

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/msg.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -239,6 +240,15 @@ int sqlite_spare_place(const char *place, char **ret_place, struct err *err) {
         return rc;
     *ret_place = free_name(path, "rebuilt");
     return 0;
+}
+
+void sqlite_discard_spare(const char *spare_place) {
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+    assert(strstr(spare_place, ".rebuilt")); /* never a ledger that somebody uses */
+    for (size_t i = 0; i < ARRAY_LENGTH(suffixes); i++) {
+        AUTO_FREE char *name = mem_printf("%s%s", spare_place, suffixes[i]);
+        unlink(name);
+    }
 }
 
 static int move(const char *from, const char *to, struct err *err) {

@@ -56,10 +56,7 @@ void sqlite_list_sql(const struct store_query *query, struct strbuf *out) {
     for (size_t i = 0; i < ARRAY_LENGTH(filters); i++)
         if (filters[i].wanted)
             strbuf_add_str(out, filters[i].sql);
-    /* A tail names few runs: sorting them is cheaper than walking the time index, which SQLite
-     * would else prefer. */
-    strbuf_add_str(out, query->id_tail ? " ORDER BY +started_utc_ns DESC, run DESC, part DESC"
-                                       : " ORDER BY started_utc_ns DESC, run DESC, part DESC");
+    strbuf_add_str(out, " ORDER BY started_utc_ns DESC, run DESC, part DESC");
     if (query->limit != 0)
         strbuf_add_str(out, " LIMIT ?15");
 }

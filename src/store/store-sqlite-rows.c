@@ -199,6 +199,41 @@ static int compare_stored(struct sqlite_store *store, const struct store_entry *
     return 0;
 }
 
+/* ---- by which rules rows were derived ---- */
+
+int sqlite_get_derivation(struct store *store, int *ret_derivation, struct err *err) {
+    int64_t value = 0;
+    int rc = sql_get_int(sqlite_of(store),
+                         "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'derivation'",
+                         &value, err);
+    if (rc < 0)
+        return rc;
+    *ret_derivation = value > INT32_MAX ? INT32_MAX : (int)value;
+    return 0;
+}
+
+int sqlite_set_derivation(struct store *store, struct err *err) {
+    struct sqlite_store *self = sqlite_of(store);
+    AUTO_STMT sqlite3_stmt *statement = NULL;
+    int rc =
+        sql_prepare(self, "INSERT OR REPLACE INTO meta VALUES ('derivation', ?1)", &statement, err);
+    if (rc < 0)
+        return rc;
+    sql_bind_int(statement, 1, STORE_DERIVATION);
+    return sql_next(self, statement, err);
+}
+
+/* A row of this program among rows of a newer one: the newer one shall derive all anew. */
+static int lower_derivation(struct sqlite_store *store, struct err *err) {
+    int derivation = 0;
+    int rc = sqlite_get_derivation(&store->store, &derivation, err);
+    if (rc < 0 || derivation <= STORE_DERIVATION)
+        return rc;
+    return sqlite_set_derivation(&store->store, err);
+}
+
+/* ---- taking in ---- */
+
 static int put_locked(struct sqlite_store *store, const struct store_entry *entry,
                       const void *journal, size_t length, const struct packed *packed,
                       bool *ret_changed, struct err *err) {
@@ -221,6 +256,8 @@ static int put_locked(struct sqlite_store *store, const struct store_entry *entr
         break;
     }
     rc = write_journal(store, id, entry, packed, length, err);
+    if (rc == 0)
+        rc = lower_derivation(store, err);
     if (rc < 0)
         return rc;
     *ret_changed = true;
@@ -275,7 +312,7 @@ int sqlite_replace_entry(struct store *store, const struct store_entry *entry, s
     int rc = sql_change_begin(self, err);
     if (rc < 0)
         return rc;
-    int64_t id;
+    int64_t id = 0;
     rc = find_journal(self, entry->run, entry->part, &id, err);
     if (rc == 0)
         rc = write_entry(self, id, entry, err);

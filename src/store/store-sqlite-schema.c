@@ -46,6 +46,7 @@ static const char version_1[] =
     " CHECK ((wall_s IS NULL) = (wall_bound IS NULL)),"
     " UNIQUE (run, part)"
     ") STRICT;"
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
     "CREATE INDEX journal_by_size ON journal (length, stored_length);"
     "CREATE INDEX entry_by_time ON entry (started_utc_ns, run, part, type);"
     "CREATE INDEX entry_by_tail ON entry (tail);"
@@ -122,6 +123,7 @@ static int apply(struct sqlite_store *store, const struct sqlite_migration *migr
     int rc = sqlite_read_version(store, &version, err);
     if (rc < 0)
         return rc;
+    bool fresh = version == 0;
     for (size_t i = 0; i < count; i++) {
         assert(migrations[i].version == (int)i + 1);
         if (migrations[i].version <= version)
@@ -138,7 +140,10 @@ static int apply(struct sqlite_store *store, const struct sqlite_migration *migr
     AUTO_STRBUF struct strbuf sql = STRBUF_INIT;
     strbuf_printf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                   SQLITE_LEDGER_APPLICATION_ID, migrations[count - 1].version);
-    return sql_exec(store, strbuf_str(&sql), err);
+    rc = sql_exec(store, strbuf_str(&sql), err);
+    if (rc < 0 || !fresh)
+        return rc;
+    return sqlite_set_derivation(&store->store, err); /* no row yet that is older */
 }
 
 int sqlite_migrate(struct sqlite_store *store, const struct sqlite_migration *migrations,

@@ -61,6 +61,8 @@ int sql_error(struct sqlite_store *store, int sqlite_code, struct err *err) {
         return err_set(err, -system_errno(store, EIO), "ledger-unavailable",
                        "reading or writing the ledger '%s' failed (%s: %s); check the disk", path,
                        words, strerror(system_errno(store, EIO)));
+    case SQLITE_ERROR: /* our statements are constant: one that does not compile met another schema
+                        */
     case SQLITE_CORRUPT:
     case SQLITE_FORMAT:
         return err_set(err, -EBADMSG, "ledger-damaged",
@@ -94,15 +96,7 @@ int sql_exec(struct sqlite_store *store, const char *sql, struct err *err) {
 int sql_prepare(struct sqlite_store *store, const char *sql, sqlite3_stmt **ret_statement,
                 struct err *err) {
     int code = sqlite3_prepare_v2(store->db, sql, -1, ret_statement, NULL);
-    if (code == SQLITE_OK)
-        return 0;
-    /* Our statements are constant: one that does not compile met a schema that is not ours. */
-    if ((code & 0xff) == SQLITE_ERROR)
-        return err_set(err, -EBADMSG, "ledger-damaged",
-                       "the ledger '%s' is damaged (%s); nothing was changed: 'probelauf ledger "
-                       "rebuild' saves what can be read",
-                       store->path, sqlite3_errmsg(store->db));
-    return sql_error(store, code, err);
+    return code == SQLITE_OK ? 0 : sql_error(store, code, err);
 }
 
 /* Binding fails only for a wrong index, a lack of memory, or a value beyond SQLite's limits, which

@@ -405,10 +405,13 @@ const struct store_ops store_sqlite_ops = {
     .info = sqlite_info,
     .check = sqlite_check,
     .each_journal = sqlite_each_journal,
+    .get_derivation = sqlite_get_derivation,
+    .set_derivation = sqlite_set_derivation,
     .clear_entries = sqlite_clear_entries,
     .replace_entry = sqlite_replace_entry,
     .purge = sqlite_purge,
     .salvage = sqlite_salvage,
     .replace_file = sqlite_replace_file,
     .spare_place = sqlite_spare_place,
+    .discard_spare = sqlite_discard_spare,
 };

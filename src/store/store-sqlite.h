@@ -101,6 +101,8 @@ int sqlite_put(struct store *store, const struct store_entry *entry, const void 
 int sqlite_get(struct store *store, const char *run, const char *part, void **ret_bytes,
                size_t *ret_length, struct err *err);
 int sqlite_each_journal(struct store *store, store_journal_fn each, void *context, struct err *err);
+int sqlite_get_derivation(struct store *store, int *ret_derivation, struct err *err);
+int sqlite_set_derivation(struct store *store, struct err *err);
 int sqlite_clear_entries(struct store *store, struct err *err);
 int sqlite_replace_entry(struct store *store, const struct store_entry *entry, struct err *err);
 int sqlite_purge(struct store *store, const char *const *runs, size_t count, size_t *ret_deleted,
@@ -128,3 +130,4 @@ int sqlite_salvage(const char *place, store_journal_fn each, void *context, size
 int sqlite_replace_file(const char *place, const char *new_place, char **ret_aside,
                         struct err *err);
 int sqlite_spare_place(const char *place, char **ret_place, struct err *err);
+void sqlite_discard_spare(const char *spare_place);

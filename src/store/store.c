@@ -19,8 +19,9 @@ bool store_ops_are_complete(const struct store_ops *ops) {
     return ops->scheme && ops->scheme[0] && !strchr(ops->scheme, ':') && ops->open && ops->close &&
            ops->set_patience && ops->begin && ops->commit && ops->rollback && ops->put &&
            ops->get && ops->list && ops->info && ops->check && ops->each_journal &&
-           ops->clear_entries && ops->replace_entry && ops->purge && ops->salvage &&
-           ops->replace_file && ops->spare_place;
+           ops->get_derivation && ops->set_derivation && ops->clear_entries && ops->replace_entry &&
+           ops->purge && ops->salvage && ops->replace_file && ops->spare_place &&
+           ops->discard_spare;
 }
 
 static const struct store_ops *backend_of(const char *url, size_t scheme_length) {
@@ -56,8 +57,8 @@ static int parse_url(const char *url, const struct store_ops **ret_ops, const ch
 }
 
 int store_open(const char *url, enum store_mode mode, struct store **ret_store, struct err *err) {
-    const struct store_ops *ops;
-    const char *place;
+    const struct store_ops *ops = NULL;
+    const char *place = NULL;
     int rc = parse_url(url, &ops, &place, err);
     if (rc < 0)
         return rc;
@@ -120,6 +121,14 @@ int store_each_journal(struct store *store, store_journal_fn each, void *context
     return store->ops->each_journal(store, each, context, err);
 }
 
+int store_get_derivation(struct store *store, int *ret_derivation, struct err *err) {
+    return store->ops->get_derivation(store, ret_derivation, err);
+}
+
+int store_set_derivation(struct store *store, struct err *err) {
+    return store->ops->set_derivation(store, err);
+}
+
 int store_clear_entries(struct store *store, struct err *err) {
     return store->ops->clear_entries(store, err);
 }
@@ -135,8 +144,8 @@ int store_purge(struct store *store, const char *const *runs, size_t count, size
 
 int store_salvage(const char *url, store_journal_fn each, void *context, size_t *ret_unreadable,
                   struct err *err) {
-    const struct store_ops *ops;
-    const char *place;
+    const struct store_ops *ops = NULL;
+    const char *place = NULL;
     int rc = parse_url(url, &ops, &place, err);
     if (rc < 0)
         return rc;
@@ -144,8 +153,8 @@ int store_salvage(const char *url, store_journal_fn each, void *context, size_t 
 }
 
 int store_replace_file(const char *url, const char *new_url, char **ret_aside, struct err *err) {
-    const struct store_ops *ops, *new_ops;
-    const char *place, *new_place;
+    const struct store_ops *ops = NULL, *new_ops = NULL;
+    const char *place = NULL, *new_place = NULL;
     int rc = parse_url(url, &ops, &place, err);
     if (rc < 0)
         return rc;
@@ -156,9 +165,17 @@ int store_replace_file(const char *url, const char *new_url, char **ret_aside, s
     return ops->replace_file(place, new_place, ret_aside, err);
 }
 
+void store_discard_spare(const char *spare_url) {
+    const struct store_ops *ops = NULL;
+    const char *place = NULL;
+    struct err ignored = ERR_INIT;
+    if (parse_url(spare_url, &ops, &place, &ignored) == 0)
+        ops->discard_spare(place);
+}
+
 int store_spare_url(const char *url, char **ret_url, struct err *err) {
-    const struct store_ops *ops;
-    const char *place;
+    const struct store_ops *ops = NULL;
+    const char *place = NULL;
     int rc = parse_url(url, &ops, &place, err);
     if (rc < 0)
         return rc;

@@ -17,6 +17,11 @@
  */
 #define STORE_JOURNAL_MAX (UINT64_C(960) << 20)
 
+/* Number of the rules by which index rows are derived from journals (work/entry.c, journal/fold.h,
+ * rules/comparable.h). Whoever changes what a row says raises it: ledgers whose rows are older are
+ * then derived anew. */
+#define STORE_DERIVATION 1
+
 /* One row of the index: what lists and filters need. Derived from the journal by work/intake;
  * rebuildable. */
 struct store_entry {
@@ -117,6 +122,11 @@ typedef void (*store_problem_fn)(const char *run, const char *part, const char *
 int store_check(struct store *store, store_problem_fn each, store_journal_fn sound, void *context,
                 size_t *ret_problems, struct err *err);
 
+/* By which rules the rows were derived: STORE_DERIVATION, or what an older or newer program left.
+ * Rows of a batch that rebuilds all of them are declared to be of this program. */
+int store_get_derivation(struct store *store, int *ret_derivation, struct err *err);
+int store_set_derivation(struct store *store, struct err *err);
+
 /* Rebuilding the index inside a batch: empty it, then write the row of each journal anew. */
 int store_clear_entries(struct store *store, struct err *err);
 int store_replace_entry(struct store *store, const struct store_entry *entry, struct err *err);
@@ -135,5 +145,7 @@ int store_salvage(const char *url, store_journal_fn each, void *context, size_t 
  * that *ret_aside (caller frees) tells. Nothing is overwritten. A process that has the old one open
  * notices at its next commit. */
 int store_replace_file(const char *url, const char *new_url, char **ret_aside, struct err *err);
-/* A name beside the ledger that is free for `new_url` above; caller frees. */
+/* A name beside the ledger that is free for `new_url` above; caller frees. store_discard_spare
+ * deletes what was begun there. */
 int store_spare_url(const char *url, char **ret_url, struct err *err);
+void store_discard_spare(const char *spare_url);

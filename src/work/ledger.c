@@ -22,6 +22,7 @@ struct checking {
     store_problem_fn each;
     void *context;
     size_t problems;
+    bool other_rules; /* the rows were derived by other rules: they need not be compared */
 };
 
 static void found(struct checking *checking, const char *run, const char *part, const char *what) {
@@ -87,7 +88,7 @@ static int check_one(const char *run, const char *part, const void *bytes, size_
     if (rc < 0)
         return rc;
     /* A missing row is store_check's to tell. */
-    if (row && !same_entry(row, &entry))
+    if (row && !checking->other_rules && !same_entry(row, &entry))
         found(checking, run, part,
               _("the index row differs from its journal: run 'probelauf ledger rebuild'"));
     return 0;
@@ -102,6 +103,13 @@ int ledger_check(struct store *store, store_problem_fn each, void *context, size
                  struct err *err) {
     struct checking checking = {.store = store, .each = each, .context = context};
     size_t problems = 0;
+    int derivation = 0;
+    struct err unknown = ERR_INIT; /* a damaged table is store_check's to tell */
+    int known = store_get_derivation(store, &derivation, &unknown);
+    checking.other_rules = derivation != STORE_DERIVATION;
+    if (known == 0 && derivation < STORE_DERIVATION)
+        found(&checking, NULL, NULL,
+              _("the index was derived by an older version: run 'probelauf ledger rebuild'"));
     int rc = store_check(store, pass_on, check_one, &checking, &problems, err);
     if (rc < 0)
         return rc;
@@ -128,7 +136,7 @@ static int rebuild_row(const char *run, const char *part, const void *bytes, siz
     return store_replace_entry(rebuilding->store, &entry, err);
 }
 
-static int rebuild_rows(struct store *store, size_t *ret_journals, struct err *err) {
+int ledger_rebuild_rows(struct store *store, size_t *ret_journals, struct err *err) {
     struct rebuilding rebuilding = {.store = store};
     int rc = store_begin(store, err);
     if (rc < 0)
@@ -136,6 +144,8 @@ static int rebuild_rows(struct store *store, size_t *ret_journals, struct err *e
     rc = store_clear_entries(store, err);
     if (rc == 0)
         rc = store_each_journal(store, rebuild_row, &rebuilding, err);
+    if (rc == 0)
+        rc = store_set_derivation(store, err);
     if (rc == 0)
         rc = store_commit(store, err);
     if (rc < 0) {
@@ -161,7 +171,7 @@ static int rebuild_in_place(const char *url, bool *ret_sound, size_t *ret_journa
     *ret_sound = false;
     int rc = store_open(url, STORE_READ_WRITE, &store, err);
     if (rc == 0)
-        rc = rebuild_rows(store, ret_journals, err);
+        rc = ledger_rebuild_rows(store, ret_journals, err);
     if (rc == 0)
         rc = ledger_check(store, ignore_problem, NULL, &problems, err);
     if (rc == -EBADMSG || rc == -ENOENT || rc == -EEXIST) { /* by its schema or its journals */
@@ -215,6 +225,19 @@ static int save_into(const char *url, const char *new_url, struct ledger_rebuilt
     return 0;
 }
 
+/* Nobody may write into the old file any more: it would be in none of the two. One that cannot even
+ * be opened cannot be written either. */
+static int lock_out_writers(const char *url, struct store **ret_guard, struct err *err) {
+    int rc = store_open(url, STORE_READ_WRITE, ret_guard, err);
+    if (rc == 0)
+        rc = store_begin(*ret_guard, err);
+    if (rc == -EBADMSG) {
+        err_clear(err);
+        return 0;
+    }
+    return rc;
+}
+
 int ledger_rebuild(const char *url, struct ledger_rebuilt *ret_rebuilt, struct err *err) {
     struct ledger_rebuilt rebuilt = {0};
     bool sound;
@@ -223,13 +246,19 @@ int ledger_rebuild(const char *url, struct ledger_rebuilt *ret_rebuilt, struct e
         return rc;
     if (!sound) {
         AUTO_FREE char *new_url = NULL;
-        rc = store_spare_url(url, &new_url, err);
+        AUTO_STORE struct store *guard = NULL;
+        rc = lock_out_writers(url, &guard, err);
+        if (rc == 0)
+            rc = store_spare_url(url, &new_url, err);
         if (rc == 0)
             rc = save_into(url, new_url, &rebuilt, err);
         if (rc == 0)
             rc = store_replace_file(url, new_url, &rebuilt.aside, err);
-        if (rc < 0)
+        if (rc < 0) {
+            if (new_url)
+                store_discard_spare(new_url);
             return rc;
+        }
     }
     *ret_rebuilt = rebuilt;
     return 0;

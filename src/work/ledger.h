@@ -18,6 +18,9 @@
 int ledger_check(struct store *store, store_problem_fn each, void *context, size_t *ret_problems,
                  struct err *err);
 
+/* Derives every index row again where it is, in one step; *ret_journals were read. */
+int ledger_rebuild_rows(struct store *store, size_t *ret_journals, struct err *err);
+
 struct ledger_rebuilt {
     size_t journals;   /* whose index rows were derived anew */
     size_t unreadable; /* journals that were lost with the damaged file */

@@ -14,6 +14,7 @@
 #include "journal/fold.h"
 #include "journal/journal.h"
 #include "work/intake.h"
+#include "work/ledger.h"
 #include "work/waiting.h"
 
 #include <errno.h>
@@ -111,6 +112,25 @@ static void take_in(struct runs *runs, const struct place *place) {
     }
 }
 
+/* Ledgers of this size are derived anew in a second or two when their rows are of another version.
+ */
+#define REBUILD_AT_ONCE 1000
+
+static void bring_up_to_date(struct runs *runs) {
+    int derivation;
+    struct store_info info;
+    size_t journals;
+    struct err err = ERR_INIT;
+    if (store_get_derivation(runs->store, &derivation, &err) < 0 ||
+        derivation >= STORE_DERIVATION || store_info(runs->store, runs->arena, &info, &err) < 0)
+        return; /* what is wrong shows itself in what comes next */
+    if (info.runs + info.events > REBUILD_AT_ONCE)
+        warn(runs, _("the index of the ledger was written by an older version: 'probelauf ledger "
+                     "rebuild' brings it up to date"));
+    else if (ledger_rebuild_rows(runs->store, &journals, &err) < 0)
+        warn(runs, err.text);
+}
+
 /* What is still in the journal folders after the intake. */
 static void find_loose(struct runs *runs, const struct place *place) {
     AUTO_WAITING struct waiting waiting;
@@ -136,8 +156,10 @@ int runs_open(const struct place *place, struct runs **ret_runs, struct err *err
     int rc = open_store(runs, place->ledger_url, &writable, err);
     if (rc < 0)
         return rc;
-    if (writable)
+    if (writable) {
+        bring_up_to_date(runs);
         take_in(runs, place);
+    }
     find_loose(runs, place);
     *ret_runs = steal(runs);
     return 0;

@@ -130,7 +130,7 @@ static void one_put_with_fault(const struct folder *folder, bool network, long n
 
 static void any_write_may_fail(void **state) {
     struct folder *folder = *state;
-    const int errors[] = {ENOSPC, EIO, EDQUOT};
+    const int errors[] = {ENOSPC, EIO};
     size_t tried = 0;
     for (unsigned i = 0; i < 2 * ARRAY_LENGTH(errors); i++) {
         fail_with = errors[i / 2];
@@ -146,7 +146,7 @@ static void any_write_may_fail(void **state) {
             }
         }
     }
-    assert_true(tried > 60); /* the faults did happen */
+    assert_true(tried > 40); /* the faults did happen */
 }
 
 /* ---- locks ---- */
@@ -163,15 +163,16 @@ static void refused_locks(void **state) {
         assert_string_equal(err.id, "ledger-unavailable");
         lock_errno = 0;
     }
-    AUTO_STORE struct store *store = must_open(folder->url);
+    /* Gone while it is open. Without a log: with one, SQLite itself waits ten seconds before it
+     * gives up. */
+    struct sqlite_open_options options = {.network = true, .patience_ns = 20 * NS_PER_MS};
+    struct sqlite_store *opened;
+    struct err err = ERR_INIT;
+    must(sqlite_open_path(folder->ledger, &options, &opened, &err), &err);
+    AUTO_STORE struct store *store = &opened->store;
     struct made made;
     make_run(1, &made);
-    must_put(store, &made);
-    /* gone while it is open */
-    store_set_patience(store, 20 * NS_PER_MS);
     lock_errno = ENOLCK;
-    make_run(2, &made);
-    struct err err = ERR_INIT;
     bool changed = false;
     assert_true(store_put(store, &made.entry, made.journal, made.length, &changed, &err) < 0);
     assert_string_equal(err.id, "ledger-unavailable");

@@ -246,6 +246,44 @@ static void migrates_or_leaves_alone(void **state) {
     store = NULL;
 }
 
+struct race {
+    const struct folder *folder;
+    const char *at;
+    bool happened;
+};
+
+/* Another process makes the ledger at the worst moment: just before the statement `at` of ours. */
+static int make_ledger_meanwhile(unsigned event, void *context, void *statement, void *text) {
+    struct race *race = context;
+    (void)event;
+    (void)statement;
+    if (!race->happened && strcmp(text, race->at) == 0) {
+        race->happened = true;
+        store_close(must_open(race->folder->url));
+    }
+    return 0;
+}
+
+static void made_while_we_look(void **state) {
+    struct folder *folder = *state;
+    const char *const moments[] = {"SELECT count(*) FROM sqlite_schema", "PRAGMA application_id",
+                                   "PRAGMA user_version"};
+    for (unsigned i = 0; i < ARRAY_LENGTH(moments); i++) {
+        unlink(folder->ledger);
+        raw_sql(folder->ledger, "PRAGMA journal_mode = WAL");
+        struct err err = ERR_INIT;
+        struct sqlite_store *self;
+        must(sqlite_open_raw(folder->ledger, &self, &err), &err);
+        struct race race = {.folder = folder, .at = moments[i]};
+        sqlite3_trace_v2(self->db, SQLITE_TRACE_STMT, make_ledger_meanwhile, &race);
+        int version = -1;
+        must(sqlite_read_version(self, &version, &err), &err);
+        assert_true(race.happened);
+        assert_true(version == 0 || version == 1); /* before or after, not between */
+        sqlite_close(&self->store);
+    }
+}
+
 static void reads_version_1(void **state) {
     struct folder *folder = *state;
     AUTO_FREE char *fixture = mem_printf("%s/ledger-v1.sql", getenv("PROBELAUF_TEST_FIXTURES"));
@@ -549,6 +587,7 @@ int main(void) {
         FOLDER_TEST(refuses_newer),
         FOLDER_TEST(reading_never_creates),
         FOLDER_TEST(migrates_or_leaves_alone),
+        FOLDER_TEST(made_while_we_look),
         FOLDER_TEST(reads_version_1),
         FOLDER_TEST(saves_the_others),
         FOLDER_TEST(survives_any_page),

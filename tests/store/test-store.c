@@ -320,6 +320,7 @@ static void lists_use_indexes(void **state) {
         {{.type = "run", .after = "x", .after_utc_ns = 5, .limit = 100}, "entry_by_time", true},
         {{.since_utc_ns = 4, .type = "run"}, "entry_by_time", true},
         {{.id_tail = "abc", .type = "run"}, "entry_by_tail", false},
+        {{.id_tail = "abc", .type = "run", .limit = 200}, "entry_by_tail", false},
         {{.about = "x", .type = "event"}, "entry_by_about", false},
         {{.study = "x", .type = "run", .limit = 100}, "entry_by_study", true},
         {{.group_key = "x", .type = "run", .limit = 100}, "entry_by_group", true},
