@@ -125,7 +125,9 @@ int annotate_run(const struct place *place, struct store *store, const char *run
         return rc;
     memcpy(ret_event, id, UUID_TEXT_SIZE);
     struct err later = ERR_INIT;
-    if (store)
+    if (store) {
+        store_set_patience(store, INTAKE_PATIENCE_NS);
         (void)intake_file(store, path, &later); /* durable already; the next command takes it in */
+    }
     return 0;
 }

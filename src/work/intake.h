@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How long a command that somebody waits for lets a locked ledger delay it: what is not taken in
+ * now waits in its folder. */
+#define INTAKE_PATIENCE_NS (INT64_C(2) * 1000000000)
+
 struct intake_count {
     size_t taken, unchanged, live, damaged;
     size_t left; /* not looked at: the time was up, or the ledger could not be had */

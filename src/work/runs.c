@@ -24,7 +24,6 @@
 /* A reader is not kept waiting by what others left behind: the rest is taken in by the next
  * command. */
 #define INTAKE_LIMIT_NS   (5 * NS_PER_S)
-#define LOCK_PATIENCE_NS  (2 * NS_PER_S)
 #define USUAL_PATIENCE_NS (10 * NS_PER_S)
 
 /* A journal file that is not in the ledger. */
@@ -86,8 +85,8 @@ static int open_store(struct runs *runs, const char *url, bool *ret_writable, st
     if (is_usage_error(err))
         return rc;
     struct err second = ERR_INIT;
-    rc = store_open(url, STORE_READ_ONLY, &runs->store, &second);
-    if (rc == 0)
+    /* One that stayed locked would only be waited for a second time. */
+    if (rc != -EAGAIN && store_open(url, STORE_READ_ONLY, &runs->store, &second) == 0)
         warn(runs, _("the ledger can only be read: new records wait in the journal folder"));
     else
         warn(runs, err->text);
@@ -98,7 +97,7 @@ static int open_store(struct runs *runs, const char *url, bool *ret_writable, st
 static void take_in(struct runs *runs, const struct place *place) {
     struct intake_count count = {0};
     struct err first = ERR_INIT;
-    store_set_patience(runs->store, LOCK_PATIENCE_NS);
+    store_set_patience(runs->store, INTAKE_PATIENCE_NS);
     intake_all(runs->store, place, INTAKE_LIMIT_NS, &count, &first);
     store_set_patience(runs->store, USUAL_PATIENCE_NS);
     if (first.code != 0)
