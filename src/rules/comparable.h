@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which runs count as observations of the same condition when there is no plan: same command, condition, working folder,
- * code state, inputs, purpose, environment fingerprint. Pure.
+ * Which runs count as observations of the same condition when there is no plan: same command,
+ * condition, working folder, code state, inputs, purpose, environment fingerprint. Pure.
  */
 #pragma once
 
@@ -10,17 +10,20 @@
 
 #include <stdbool.h>
 
-/* Digest of (command, condition, cwd, step): finds candidates in the ledger. Part of the stored index: what goes into it may
- * not change without `ledger rebuild`. */
+/* Digest of (command, condition, cwd, step): finds candidates in the ledger. Part of the stored
+ * index: what goes into it may not change without `ledger rebuild`. */
 void comparable_group_key(const struct run *run, char ret_hex[SHA256_HEX_SIZE]);
 
-/* Is the run an observation at all, whatever it is compared with: finished, ok, not declared invalid, no function test, with a
- * wall time that is known and not cut off? If not, *ret_reason is a static, translated sentence. */
+/* Is the run an observation at all, whatever it is compared with: finished, ok, not declared
+ * invalid, no function test, with a wall time that is known and not cut off? If not, *ret_reason is
+ * a static, translated sentence. */
 bool comparable_is_usable(const struct run *run, const char **ret_reason);
 
-/* Does `run` count beside `reference`? If not, *ret_reason is a static, translated sentence ("the code changed", "it failed").
- * What neither of the two knows (no repository, no environment record) does not keep them apart; what only one knows does. */
+/* Does `run` count beside `reference`? If not, *ret_reason is a static, translated sentence ("the
+ * code changed", "it failed"). What neither of the two knows (no repository, no environment record)
+ * does not keep them apart; what only one knows does. */
 bool comparable_counts(const struct run *run, const struct run *reference, const char **ret_reason);
 
-/* Same command, condition, working folder and step: attempts of one piece of work, however they ended. */
+/* Same command, condition, working folder and step: attempts of one piece of work, however they
+ * ended. */
 bool comparable_same_group(const struct run *a, const struct run *b);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Secrets never enter a record. secret_mask is applied to every text before it is stored: argv, variables, remotes,
- * notes, kept output, diffs. Masks are "‹masked›"-like ASCII: "[masked]". Rather too much than too little.
+ * Secrets never enter a record. secret_mask is applied to every text before it is stored: argv,
+ * variables, remotes, notes, kept output, diffs. Masks are "‹masked›"-like ASCII: "[masked]".
+ * Rather too much than too little.
  *
- * Mask whole lines and cut afterwards: a secret whose name or beginning was cut off before cannot be recognised.
+ * Mask whole lines and cut afterwards: a secret whose name or beginning was cut off before cannot
+ * be recognised.
  */
 #pragma once
 
@@ -15,20 +17,24 @@
 
 #define SECRET_MASK "[masked]"
 
-/* Adds text with every secret in it replaced by "[masked]". Keys known by name (password=, --token X in one text,
- * Authorization: …, https://user:pw@host) and by shape (hf_…, ghp_…, sk-…, AKIA…, JWT, PEM blocks, long random …).
- * Masking a masked text again does no harm. Linear in the length. */
+/* Adds text with every secret in it replaced by "[masked]". Keys known by name (password=, --token
+ * X in one text, Authorization: …, https://user:pw@host) and by shape (hf_…, ghp_…, sk-…, AKIA…,
+ * JWT, PEM blocks, long random …). Masking a masked text again does no harm. Linear in the length.
+ */
 void secret_mask(const char *text, size_t length, struct strbuf *out);
 
-/* argv as a whole, since a secret may follow its option: ["--token","abc"] → ["--token","[masked]"]. New array of texts. */
+/* argv as a whole, since a secret may follow its option: ["--token","abc"] →
+ * ["--token","[masked]"]. New array of texts. */
 json_t *secret_mask_argv(const char *const *argv, size_t count);
 
-/* True when a variable's *name* says its value is secret (TOKEN, KEY, SECRET, PASSWORD, CREDENTIAL, …). */
+/* True when a variable's *name* says its value is secret (TOKEN, KEY, SECRET, PASSWORD, CREDENTIAL,
+ * …). */
 bool secret_is_named(const char *name);
 
-/* Allow-list: which environment variables may be recorded at all (CUDA_*, OMP_*, SLURM_*, HF_HOME, LANG, …). A name that
- * says secret is never allowed, whatever list it is on. PATH is not on the list: it names private folders and says little
- * that the interpreters of the ENVIRONMENT record do not say. */
+/* Allow-list: which environment variables may be recorded at all (CUDA_*, OMP_*, SLURM_*, HF_HOME,
+ * LANG, …). A name that says secret is never allowed, whatever list it is on. PATH is not on the
+ * list: it names private folders and says little that the interpreters of the ENVIRONMENT record do
+ * not say. */
 bool secret_variable_allowed(const char *name);
 /* Object of all allowed variables of `environ`-like list, values masked, sorted by name. */
 json_t *secret_allowed_variables(char *const *environment);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs for the tests of rules/, made in code: an ordinary finished trial, changed as each test needs. */
+/* Runs for the tests of rules/, made in code: an ordinary finished trial, changed as each test
+ * needs. */
 #pragma once
 
 #include "base/json.h"
@@ -33,18 +34,20 @@ static inline struct run *build_run(int number, double wall_s) {
     run->has_exit_code = true;
     run->wall = quantity_measured(UNIT_SECOND, wall_s, "CLOCK_MONOTONIC");
     json_decref(run->start);
-    run->start = build_object("{\"command\":[\"python\",\"x.py\"],\"cwd\":\"/x\",\"purpose\":\"trial\","
-                              "\"condition\":{\"b\":\"2\",\"a\":\"1\"},\"inputs\":[{\"path\":\"in\",\"kind\":\"file\","
-                              "\"bytes\":10,\"mtime_ns\":5,\"inode\":7}]}");
+    run->start = build_object(
+        "{\"command\":[\"python\",\"x.py\"],\"cwd\":\"/x\",\"purpose\":\"trial\","
+        "\"condition\":{\"b\":\"2\",\"a\":\"1\"},\"inputs\":[{\"path\":\"in\",\"kind\":\"file\","
+        "\"bytes\":10,\"mtime_ns\":5,\"inode\":7}]}");
     json_decref(run->environment);
-    run->environment = build_object("{\"code\":{\"commit\":\"c1\",\"dirty\":false,\"digest\":\"d1\"},"
-                                    "\"fingerprint\":\"f1\",\"fingerprint_parts\":{\"cpus\":\"8\",\"packages\":\"p1\"}}");
+    run->environment = build_object(
+        "{\"code\":{\"commit\":\"c1\",\"dirty\":false,\"digest\":\"d1\"},"
+        "\"fingerprint\":\"f1\",\"fingerprint_parts\":{\"cpus\":\"8\",\"packages\":\"p1\"}}");
     return run;
 }
 
 static inline void build_phases(struct run *run, double load_s, double compute_s) {
     run->phase[PHASE_LOAD] = quantity_measured(UNIT_SECOND, load_s, "mark");
     run->phase[PHASE_COMPUTE] = quantity_measured(UNIT_SECOND, compute_s, "mark");
-    run->phase[PHASE_UNATTRIBUTED] =
-        quantity_measured(UNIT_SECOND, run->wall.value - load_s - compute_s, "wall time that no phase explains");
+    run->phase[PHASE_UNATTRIBUTED] = quantity_measured(
+        UNIT_SECOND, run->wall.value - load_s - compute_s, "wall time that no phase explains");
 }
