@@ -161,6 +161,18 @@ static bool can_be_base(const struct run *run) {
            strcmp(json_get_text(run->start, "purpose", ""), "function-test") != 0;
 }
 
+/* Names the run by its id: when several end at once "@1" may be another one. */
+static void next_step(struct strbuf *out, struct report_style style, const struct run *run) {
+    const char *tail = facts_id_tail(run->id);
+    bool explained = run->outcome == OUTCOME_OK || run->outcome == OUTCOME_BUDGET ||
+                     run->outcome == OUTCOME_INTERRUPTED;
+    AUTO_FREE char *text =
+        can_be_base(run) ? mem_printf("probelauf show %s, probelauf estimate --repeat 24", tail)
+        : explained      ? mem_printf("probelauf show %s", tail)
+                         : mem_printf("probelauf explain %s, probelauf show %s", tail, tail);
+    line(out, style, _("next"), text);
+}
+
 void report_run_summary(const struct run *run, struct report_style style, struct strbuf *out) {
     headline(out, style, run);
     cause(out, style, run);
@@ -168,11 +180,5 @@ void report_run_summary(const struct run *run, struct report_style style, struct
     if (run->outcome != OUTCOME_START_FAILED)
         peaks(out, style, run);
     notes(out, style, run);
-    if (can_be_base(run))
-        line(out, style, _("next"), "probelauf show @1, probelauf estimate --repeat 24");
-    else if (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_BUDGET ||
-             run->outcome == OUTCOME_INTERRUPTED)
-        line(out, style, _("next"), "probelauf show @1");
-    else
-        line(out, style, _("next"), "probelauf explain @1, probelauf show @1");
+    next_step(out, style, run);
 }
