@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "text/secret.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 static void put_text(json_t *figures, const char *name, const char *text, size_t length) {
     if (length == 0 || length > FIGURE_TEXT_MAX)
         return;
+    AUTO_STRBUF struct strbuf masked = STRBUF_INIT; /* an address may carry a password */
     AUTO_STRBUF struct strbuf printable = STRBUF_INIT;
-    str_add_printable(&printable, text, length);
+    secret_mask(text, length, &masked);
+    str_add_printable(&printable, strbuf_str(&masked), masked.length);
     json_put_text(figures, name, strbuf_str(&printable));
 }
 

@@ -22,7 +22,8 @@ struct incident {
     const char *name; /* static: "disk_full", "host_oom", … (DESIGN section 3, Outcomes) */
     enum outcome_class outcome; /* class it stands for when it ended the run */
     char *line;      /* owned: the line that shows it, printable, at most 2 KiB, not yet masked */
-    json_t *figures; /* owned object; only figures that were read (docs/incidents.md names them) */
+    json_t *figures; /* owned object; only figures that were read (docs/incidents.md names them),
+                        masked */
     uint64_t count;  /* lines that show it: several lines about one event are one incident */
     uint64_t line_number;      /* of `line`, from 1 */
     uint64_t last_line_number; /* of the last line that shows it */

@@ -182,6 +182,8 @@ static const struct {
     {"OSError: a/b is not a local folder and is not a valid model identifier listed on "
      "'https://huggingface.co/models'",
      "access_unknown{\"repo\":\"a/b\"}"},
+    {"fatal: Authentication failed for 'https://joe:pw@github.com/a/b.git/'",
+     "access_unknown{\"url\":\"https://[masked]@github.com/a/b.git/\"}"},
     {"fatal: Authentication failed for 'https://github.com/a/b.git/'",
      "access_unknown{\"url\":\"https://github.com/a/b.git/\"}"},
     /* dependencies */
@@ -340,6 +342,67 @@ static void test_hole(void **state) {
     incident_scanner_free(scanner);
 }
 
+/* Random lines made of the table's own words: nothing breaks, all that comes out is bounded and
+ * whole. */
+static void test_any_text(void **state) {
+    static const char *const pieces[] = {
+        " ",
+        "'",
+        "(",
+        ")",
+        ":",
+        ",",
+        "=",
+        "\n",
+        "pid=1,",
+        "Killed",
+        "Exit Code:",
+        "137",
+        " 99999999999999999999 GiB",
+        "1.2.3 MB",
+        "https://huggingface.co/",
+        "/",
+        "[rank",
+        "0]: ",
+        "2025-10-28T14:35:36Z stderr F ",
+        "Oct 28 14:35:36 host x[1]: ",
+        "\x1b[",
+        "\xff",
+        "\xe2\x80\x98",
+        "x-1  | ",
+        "zsh: ",
+        "[1]+  ",
+        ": line 3: ",
+        "error",
+        "MemoryError",
+        "sh: 1: ",
+        "-",
+    };
+    uint64_t seed = 5;
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        for (int i = 0; i < 300; i++) {
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            size_t pick = (size_t)(seed >> 33);
+            const struct incident_rule *rule = incident_rule_at(pick % incident_rule_count());
+            const char *key = rule->all[(pick >> 16) % INCIDENT_KEYS_MAX];
+            strbuf_add_str(&text, pick % 3 == 0 && key ? key : pieces[pick % ARRAY_LENGTH(pieces)]);
+        }
+        struct incident_scanner *scanner = scan(strbuf_str(&text), 7);
+        for (size_t i = 0; i < incident_scanner_count(scanner); i++) {
+            const struct incident *incident = incident_scanner_get(scanner, i);
+            assert_true(strlen(incident->line) <= INCIDENT_LINE_MAX);
+            assert_true(incident->count >= 1 &&
+                        incident->line_number <= incident->last_line_number);
+            AUTO_STRBUF struct strbuf figures = STRBUF_INIT;
+            json_add_compact(&figures, incident->figures);
+            assert_true(str_is_utf8(strbuf_str(&figures), figures.length));
+        }
+        incident_scanner_free(scanner);
+    }
+}
+
 /* ---- the tables ---- */
 
 static void test_tables(void **state) {
@@ -431,8 +494,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),    cmocka_unit_test(test_samples),
         cmocka_unit_test(test_counting), cmocka_unit_test(test_long_and_odd_lines),
-        cmocka_unit_test(test_hole),     cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_hole),     cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_tables),   cmocka_unit_test(test_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
