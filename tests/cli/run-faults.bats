@@ -36,7 +36,7 @@ in_namespace() {
 @test "fifty runs at once give fifty records" {
     local i pids=()
     for i in $(seq 50); do
-        probelauf run -q -c "number=$i" -- "$CHILD" sleep 0.05 out "$i" >"out.$i" &
+        "$PROBELAUF" run -q -c "number=$i" -- "$CHILD" sleep 0.05 out "$i" >"out.$i" &
         pids+=($!)
     done
     for i in "${pids[@]}"; do

@@ -25,7 +25,7 @@ shown() {
         "$PROBELAUF" mark --items 12 --batch 4 --result accuracy=0.75; "$PROBELAUF" mark --end'
     [ "$(shown '0.25 < d["time"]["phases"]["load"]["value"] < 5')" = true ]
     [ "$(shown '0.15 < d["time"]["phases"]["compute"]["value"] < 5')" = true ]
-    [ "$(shown 'd["work"]["items"]["value"]')" = 12 ]
+    [ "$(shown 'd["work"]["items"]["value"] == 12')" = true ]
     [ "$(shown 'd["results"]["accuracy"]["value"]')" = 0.75 ]
     # At each instant exactly one phase holds.
     [ "$(shown 'abs(sum(p["end_s"] - p["start_s"] for p in d["time"]["phase_list"]) - d["time"]["wall"]["value"]) < 1e-6')" = true ]
@@ -36,7 +36,7 @@ shown() {
     probelauf run -q -- sh -c 'printf -- "- phase load\n- result x 3\nnonsense\n" >>"$PROBELAUF_MARKS"'
     record MARK | grep -q '"name":"load"'
     record MARK | grep -q '"bad"'
-    [ "$(shown 'd["results"]["x"]["value"]')" = 3 ]
+    [ "$(shown 'd["results"]["x"]["value"] == 3')" = true ]
 }
 
 @test "the marks file is private and goes with the run" {
@@ -50,7 +50,7 @@ shown() {
 @test "mark outside of a run is an error" {
     run probelauf mark load
     [ "$status" -eq 1 ]
-    has "error[mark-outside]"
+    has "error[not-in-run]"
 }
 
 @test "--phase: the whole command is that phase" {

@@ -93,7 +93,7 @@ on_terminal() {
 
 @test "/dev/null, sockets and closed descriptors are inherited" {
     probelauf run -q -- "$CHILD" out lost >/dev/null
-    record START | grep -q '"stdout":{"was":"null","tee":"inherited"}'
+    record START | grep -q '"stdout":{"was":"null","tee":"inherited"'
     run python -c 'import socket, subprocess, sys
 a, b = socket.socketpair()
 status = subprocess.run(sys.argv[1:], stdout=b).returncode
@@ -105,7 +105,7 @@ print(status, a.makefile().read().strip())' "$PROBELAUF" run -q -- "$CHILD" out 
     "$CHILD" isatty >&- 2>/dev/null || plain=$?
     probelauf run -q -- "$CHILD" isatty >&- 2>/dev/null || with=$?
     [ "$plain" -eq "$with" ]
-    record START | grep -q '"stdout":{"was":"closed","tee":"inherited"}'
+    record START | grep -q '"stdout":{"was":"closed","tee":"inherited"'
     [ "$(probelauf run -q -- sh -c '[ -e /proc/self/fd/0 ] || echo none' <&-)" = "$(sh -c '[ -e /proc/self/fd/0 ] || echo none' <&-)" ]
 }
 
@@ -134,7 +134,7 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
 }
 
 @test "much output in constant memory" {
-    probelauf run -q -- "$CHILD" print "$BYTES" > >(sha256sum >with) &
+    "$PROBELAUF" run -q -- "$CHILD" print "$BYTES" > >(sha256sum >with) &
     local monitor=$! largest=0 rss pid
     while kill -0 "$monitor" 2>/dev/null; do
         for pid in "$monitor" $(cat "/proc/$monitor/task/$monitor/children" 2>/dev/null); do

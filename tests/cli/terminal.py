@@ -76,7 +76,7 @@ def loop(t, program, child):
 
 def stop(t, program, child):
     t.keys("%s run -- %s out begin sleep 1.5 out end\n" % (program, child))
-    t.until("begin")
+    t.until("begin\r")  # not the echo of what was typed
     t.keys("\x1a")
     seen = t.until(PROMPT)
     check("Stopped" in seen, "the shell did not see the job stop", seen)

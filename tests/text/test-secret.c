@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,29 +220,58 @@ static void mask_text(const char *text, struct strbuf *out) {
     secret_mask(text, strlen(text), out);
 }
 
+/* The case as text, and its random parts: what must be gone afterwards. */
+struct built_case {
+    struct strbuf text, first, second;
+};
+
+static void build_case(const struct secret_case *c, const char *before, const char *after,
+                       uint64_t seed, struct built_case *built) {
+    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    *built = (struct built_case){0};
+    add_random(&built->first, &state, c->letters, c->count);
+    add_random(&built->second, &state, c->letters == DIGIT ? ALNUM : c->letters, c->more);
+    strbuf_printf(&built->text, "%s%s%s%s%s%s%s%s", before, c->head[0], c->head[1],
+                  strbuf_str(&built->first), c->middle ? c->middle : "", strbuf_str(&built->second),
+                  c->after, after);
+}
+
+static void built_case_done(struct built_case *built) {
+    strbuf_done(&built->text);
+    strbuf_done(&built->first);
+    strbuf_done(&built->second);
+}
+
 static void check_case(const struct secret_case *c, const char *before, const char *after,
                        uint64_t seed) {
-    AUTO_STRBUF struct strbuf first = STRBUF_INIT;
-    AUTO_STRBUF struct strbuf second = STRBUF_INIT;
-    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
     AUTO_STRBUF struct strbuf again = STRBUF_INIT;
-    uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
-
-    add_random(&first, &state, c->letters, c->count);
-    add_random(&second, &state, c->letters == DIGIT ? ALNUM : c->letters, c->more);
-    strbuf_printf(&text, "%s%s%s%s%s%s%s%s", before, c->head[0], c->head[1], strbuf_str(&first),
-                  c->middle ? c->middle : "", strbuf_str(&second), c->after, after);
-    mask_text(strbuf_str(&text), &masked);
+    struct built_case built;
+    build_case(c, before, after, seed, &built);
+    mask_text(strbuf_str(&built.text), &masked);
 
     if (c->count > 1)
-        assert_gone(c->what, strbuf_str(&masked), strbuf_str(&first), first.length);
+        assert_gone(c->what, strbuf_str(&masked), strbuf_str(&built.first), built.first.length);
     if (c->more > 0)
-        assert_gone(c->what, strbuf_str(&masked), strbuf_str(&second), second.length);
+        assert_gone(c->what, strbuf_str(&masked), strbuf_str(&built.second), built.second.length);
     if (!strstr(strbuf_str(&masked), SECRET_MASK))
         fail_msg("%s: nothing masked in: %s", c->what, strbuf_str(&masked));
     mask_text(strbuf_str(&masked), &again);
     assert_string_equal(strbuf_str(&masked), strbuf_str(&again));
+    built_case_done(&built);
+}
+
+/* For tests of the whole program (tests/cli/secrets.py): name, text and random part of every case,
+ * each ended by NUL. */
+static int print_cases(uint64_t seed) {
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct built_case built;
+        build_case(&cases[i], cases[i].before ? cases[i].before : "", "", seed, &built);
+        const struct strbuf *secret = cases[i].count > 1 ? &built.first : &built.second;
+        printf("%s%c%s%c%s%c", cases[i].what, 0, strbuf_str(&built.text), 0, strbuf_str(secret), 0);
+        built_case_done(&built);
+    }
+    return 0;
 }
 
 static void test_shapes(void **state) {
@@ -557,7 +587,9 @@ static void test_any_text(void **state) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "--print") == 0)
+        return print_cases(strtoull(argv[2], NULL, 10));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),   cmocka_unit_test(test_harmless),
         cmocka_unit_test(test_context),  cmocka_unit_test(test_argv),
