@@ -120,12 +120,16 @@ static void add_script(json_t *list, const char *text) {
     }
 }
 
+/* "5", "1.5h": what wrappers take before their command. */
+static bool is_amount(const char *word) {
+    return *word >= '0' && *word <= '9' && strspn(word, "0123456789.smhd") == strlen(word);
+}
+
 /* Behind a wrapper: the first word that is no option, no assignment and no number (timeout 5, nice
  * -n 3). */
 static const char *const *behind_wrapper(const char *const *argv) {
     for (argv++; *argv != NULL; argv++)
-        if ((*argv)[0] != '-' && strchr(*argv, '=') == NULL &&
-            strspn(*argv, "0123456789.smhd") != strlen(*argv))
+        if ((*argv)[0] != '-' && strchr(*argv, '=') == NULL && !is_amount(*argv))
             return argv;
     return NULL;
 }

@@ -29,8 +29,9 @@ struct copier {
     size_t index;
     int target; /* our own descriptor of the user's stream */
     int bell;
-    bool copies;     /* splice to the target was refused: read and write */
-    bool tap_copies; /* splice from the terminal was refused */
+    uint64_t rung_at; /* how far the recorder had read when it was last woken */
+    bool copies;      /* splice to the target was refused: read and write */
+    bool tap_copies;  /* splice from the terminal was refused */
     char block[BLOCK_BYTES];
 };
 
@@ -64,10 +65,15 @@ static int write_target(struct copier *copier, const char *bytes, size_t length)
 
 /* ---- text ring ---- */
 
+/* Once for each time that it has read something: a recorder that is busy or stopped is not rung at
+ * again and again. */
 static void wake_recorder(struct copier *copier) {
-    uint64_t unread = atomic_load(&copier->ring->written) - atomic_load(&copier->ring->read);
-    if (copier->bell >= 0 && unread >= SHARED_TEXT_BYTES / 2)
-        eventfd_write(copier->bell, 1);
+    uint64_t read = atomic_load(&copier->ring->read);
+    uint64_t unread = atomic_load(&copier->ring->written) - read;
+    if (copier->bell < 0 || unread < SHARED_TEXT_BYTES / 2 || copier->rung_at == read + 1)
+        return;
+    copier->rung_at = read + 1; /* 0: never */
+    eventfd_write(copier->bell, 1);
 }
 
 /* Empties the side pipe straight into the ring: no bytes pass through this process's own memory. */

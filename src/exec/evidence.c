@@ -26,31 +26,48 @@
 
 /* ---- control group ---- */
 
-void evidence_begin(struct recorder *recorder, bool resumed) {
+/* Where the run's own group is, or would be. Parts of one run on one machine have monitors, and so
+ * groups, of their own. */
+static bool own_place(const struct recorder *recorder, const struct cgroup_place *around,
+                      struct cgroup_place *ret) {
+    *ret = *around;
+    int length = snprintf(ret->path, sizeof ret->path, "%s/probelauf-%s", around->path,
+                          recorder->options->part);
+    return around->version != 0 && length > 0 && (size_t)length < sizeof ret->path;
+}
+
+static void find_group(struct recorder *recorder) {
     struct shared *shared = recorder->shared;
-    struct cgroup_place around;
+    struct cgroup_place around, own;
+    struct err err = ERR_INIT;
     if (cgroup_find_memory(&root_real, recorder->context->monitor, &around) < 0)
         around = (struct cgroup_place){.reason = QUANTITY_NOT_VISIBLE};
     recorder->group = around;
-    /* Parts of one run on one machine have monitors, and so groups, of their own. */
-    const char *name = recorder->options->part;
-    struct err err = ERR_INIT;
-    struct cgroup_place own;
-    if (resumed && shared->group_place.version != 0) {
-        recorder->group = shared->group_place;
-        recorder->has_own_group = shared->cgroup_procs[0] != '\0';
-        recorder->group_before = shared->group_before;
-    } else if (!resumed && around.version != 0) {
-        if (cgroup_make_own(&around, name, &own, &err) == 0) {
-            int length = snprintf(shared->cgroup_procs, sizeof shared->cgroup_procs,
-                                  "%s/cgroup.procs", own.path);
-            recorder->has_own_group = length > 0;
+    bool before_start = !atomic_load(&shared->started);
+    if (before_start && own_place(recorder, &around, &own)) {
+        cgroup_remove(&own); /* of a recorder that died just after it had made it */
+        if (cgroup_make_own(&around, recorder->options->part, &own, &err) == 0) {
+            snprintf(shared->cgroup_procs, sizeof shared->cgroup_procs, "%s/cgroup.procs",
+                     own.path);
+            recorder->has_own_group = true;
             recorder->group = own;
         }
-        if (cgroup_memory_read(&root_real, &recorder->group, &recorder->group_before) < 0)
-            recorder->group_before = (struct cgroup_memory){0};
-        shared->group_place = recorder->group;
-        shared->group_before = recorder->group_before;
+    }
+    if (!before_start ||
+        cgroup_memory_read(&root_real, &recorder->group, &recorder->group_before) < 0)
+        recorder->group_before = (struct cgroup_memory){0};
+    shared->group_before = recorder->group_before;
+    shared->group_place = recorder->group;
+}
+
+void evidence_begin(struct recorder *recorder, bool resumed) {
+    struct shared *shared = recorder->shared;
+    if (shared->group_place.version != 0) {
+        recorder->group = shared->group_place;
+        recorder->group_before = shared->group_before;
+        recorder->has_own_group = shared->cgroup_procs[0] != '\0';
+    } else {
+        find_group(recorder);
     }
     recorder->kernel_log_fd = open("/dev/kmsg", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     /* A successor looks at the whole log; only lines that name a process of ours count in any case.
@@ -247,8 +264,12 @@ void evidence_finish(struct recorder *recorder) {
 /* Whoever is left in the run's own group goes to the group around it, and the folder with it. */
 void evidence_done(struct recorder *recorder) {
     fd_close_ptr(&recorder->kernel_log_fd);
-    if (!recorder->has_own_group)
+    struct cgroup_place own;
+    if (!recorder->has_own_group) {
+        if (own_place(recorder, &recorder->group, &own))
+            cgroup_remove(&own); /* made by a recorder that died before it could say so */
         return;
+    }
     if (cgroup_remove(&recorder->group) != -EBUSY)
         return;
     char parent[sizeof recorder->group.path + sizeof "/cgroup.procs"];

@@ -32,7 +32,7 @@ json_t *expectations_to_start(const struct expectations *expectations);
 struct expect_facts {
     uint64_t markers_seen;
     bool output_complete;  /* every byte of output was looked at */
-    const char *no_output; /* why output could not be looked at at all; NULL: it could */
+    const char *no_output; /* a stream that could not be looked at at all; NULL: all could */
     bool has_items;
     double items;
     int64_t start_utc_ns;

@@ -62,16 +62,15 @@ static void put_expectations(json_t *end, const struct recorder *recorder) {
     struct expect_facts facts = {.markers_seen = atomic_load(&recorder->shared->markers_seen),
                                  .output_complete = true,
                                  .start_utc_ns = recorder->shared->start.utc_ns};
-    bool any = false;
     for (size_t i = 0; i < SHARED_CHANNELS; i++) {
-        if (recorder->channel[i] == NULL)
-            continue;
-        any = true;
-        facts.output_complete =
-            facts.output_complete && text_channel_unseen(recorder->channel[i]) == 0;
+        const struct stream_facts *stream = &recorder->shared->streams[i + 1];
+        if (recorder->channel[i] != NULL)
+            facts.output_complete =
+                facts.output_complete && text_channel_unseen(recorder->channel[i]) == 0;
+        else if (stream->tee == TEE_INHERITED && stream->was != STREAM_CLOSED)
+            facts.no_output =
+                i == 0 ? N_("standard output was not read") : N_("standard error was not read");
     }
-    if (!any)
-        facts.no_output = N_("the output was not read");
     find_items(recorder, &facts);
     json_put(end, "expectations", expectations_to_end(recorder->expectations, &facts));
 }

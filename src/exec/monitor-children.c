@@ -74,12 +74,21 @@ static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *
         signals_send(monitor->command_pidfd, monitor->command, signal);
 }
 
+/* They came before there was a command, so it has not seen even those of the terminal. */
+static void pass_early_signals(struct monitor *monitor) {
+    for (size_t i = 0; i < monitor->early_count; i++) {
+        int signal = (int)monitor->early[i].ssi_signo;
+        monitor->interrupt_seen = monitor->interrupt_seen || signal == SIGINT;
+        if (signal != SIGWINCH && !monitor->command_ended)
+            signals_send(monitor->command_pidfd, monitor->command, signal);
+    }
+    monitor->early_count = 0;
+}
+
 void monitor_read_signals(struct monitor *monitor) {
     struct signalfd_siginfo info;
-    for (size_t i = 0; monitor->command != 0 && i < monitor->early_count; i++)
-        take_signal(monitor, &monitor->early[i]);
     if (monitor->command != 0)
-        monitor->early_count = 0;
+        pass_early_signals(monitor);
     while (signals_next(monitor->signals, &info) > 0) {
         if (monitor->command != 0)
             take_signal(monitor, &info);

@@ -124,6 +124,7 @@ int monitor_start_command(struct monitor *monitor) {
                                 .rss_floor_bytes = &shared->rss_floor_bytes,
                                 .setup_chars = &shared->setup_chars};
     atomic_store(&shared->rss_floor_bytes, SHARED_ABSENT);
+    monitor_read_signals(monitor); /* what comes from here on reaches the command by itself */
     shared->start = clock_now();
     monitor->start_ns = shared->start.mono_ns;
     atomic_store(&shared->started, true);

@@ -52,9 +52,16 @@ static bool append(struct recorder *recorder, enum journal_kind kind, const json
 
 void recorder_write_gap(struct recorder *recorder, const char *what, int64_t from_t_ns,
                         int64_t to_t_ns, const char *reason) {
+    /* What is noticed late lies within the run all the same. */
+    if (atomic_load(&recorder->shared->ended) && to_t_ns > recorder->shared->end.t_ns)
+        to_t_ns = recorder->shared->end.t_ns;
+    if (from_t_ns > to_t_ns)
+        from_t_ns = to_t_ns;
+    if (from_t_ns < 0)
+        from_t_ns = 0;
     AUTO_JSON json_t *gap = json_object();
     json_put_text(gap, "what", what);
-    json_put_int(gap, "from_t_ns", from_t_ns < 0 ? 0 : from_t_ns);
+    json_put_int(gap, "from_t_ns", from_t_ns);
     json_put_int(gap, "to_t_ns", to_t_ns < from_t_ns ? from_t_ns : to_t_ns);
     json_put_text(gap, "reason", reason);
     append(recorder, JOURNAL_GAP, gap, true);

@@ -26,8 +26,9 @@
 #define SHARE_PER_S_NS (50 * NS_PER_MS)
 #define SHARE_FIRST_NS (500 * NS_PER_MS)
 #define SHARE_LAST_NS  (300 * NS_PER_MS) /* at the end, when somebody waits */
-#define CATCH_UP_BYTES (64u << 10) /* what is looked at when the rest is passed over: the newest \
-                                    */
+#define CATCH_UP_BYTES                                                        \
+    (64u << 10) /* what is looked at when the rest is passed over: the newest \
+                 */
 #define FILE_LOOK_MS 100
 
 struct text_channel {

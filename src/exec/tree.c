@@ -185,6 +185,10 @@ static void read_stat(struct process *process, const struct proc_stat *stat) {
 /* Largest memory, ignored SIGCHLD. A zombie has neither. */
 static void look_at_status(struct tree *tree, const struct process *process,
                            struct shared_tick *tick) {
+    /* Before its exec the command is a copy of us, and what it takes is ours. */
+    if (process->pid == atomic_load(&tree->shared->command_pid) &&
+        !atomic_load(&tree->shared->launched))
+        return;
     struct proc_status status;
     if (procfs_status(&root_real, process->pid, &status) < 0)
         return;
