@@ -330,6 +330,21 @@ static void test_long_and_odd_lines(void **state) {
     incident_scanner_free(scanner);
 }
 
+/* A traceback may lie between two lines about one event, a page of output does not. */
+static void test_distance(void **state) {
+    (void)state;
+    for (int lines = 1; lines <= 30; lines++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_add_str(&text, "401 Client Error: x\n");
+        for (int i = 1; i < lines; i++)
+            strbuf_add_str(&text, "  File \"x.py\"\n");
+        strbuf_add_str(&text, "Access to model a/b is restricted.\n");
+        struct incident_scanner *scanner = scan(strbuf_str(&text), 100);
+        assert_int_equal(incident_scanner_count(scanner), lines <= 12 ? 1 : 2);
+        incident_scanner_free(scanner);
+    }
+}
+
 static void test_hole(void **state) {
     (void)state;
     struct incident_scanner *scanner = incident_scanner_new();
@@ -463,6 +478,8 @@ static void test_classes(void **state) {
     facts = (struct outcome_facts){.ended = true, .has_exit_code = true, .exit_code = 137};
     assert_int_equal(classify(facts, NULL, false, NULL), OUTCOME_KILLED);
     assert_int_equal(classify(facts, "host_oom", false, NULL), OUTCOME_HOST_OOM);
+    facts.exit_code = 143;
+    assert_int_equal(classify(facts, NULL, false, NULL), OUTCOME_KILLED);
     facts.exit_code = 139;
     assert_int_equal(classify(facts, NULL, false, NULL), OUTCOME_FAILED);
     facts.exit_code = 130;
@@ -495,7 +512,8 @@ int main(void) {
         cmocka_unit_test(test_lines),    cmocka_unit_test(test_samples),
         cmocka_unit_test(test_counting), cmocka_unit_test(test_long_and_odd_lines),
         cmocka_unit_test(test_hole),     cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_tables),   cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_distance), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,6 +339,7 @@ static void test_harmless(void **state) {
         "docker run -p 8080:80 -u 1000:1000 image",
         "key: value",
         "usage: tool [--token] [--api-key] FILE",
+        "tool --token --verbose",
         "WARNING: sk-learn-contrib and task-force-one and disk-usage-analyser",
         "events.out.tfevents.1700000000.node-7.12345.0",
         "CUDA_VISIBLE_DEVICES=GPU-8f5c0d1e HF_HOME=/data/hf OMP_NUM_THREADS=8",
@@ -373,6 +374,9 @@ static void test_context(void **state) {
         {"curl -u joe:abc host | mysql -pdef", "curl -u joe:[masked] host | mysql -p[masked]"},
         {"login joe password abc\nnext", "login joe password [masked]\nnext"},
         {"<token>abc</token>", "<token>[masked]</token>"},
+        {"see below:\nabcd\nQUJD\n-----END PRIV"
+         "ATE KEY-----\nx",
+         "see below:[masked]\nx"},
         {"token: a\ntoken: b\n", "token: [masked]\ntoken: [masked]\n"},
     };
     (void)state;
