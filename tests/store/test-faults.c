@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* ---- SQLite's system calls, replaced (sqlite3.h, xSetSystemCall) ---- */
@@ -42,13 +41,16 @@ static int failing_fallocate(int fd, off_t offset, off_t length) {
     return fails() ? fail_with : posix_fallocate(fd, offset, length);
 }
 
-/* SQLite's table has no sync; these stand before libc's for the whole test program. */
+/* SQLite's table has no sync; these stand before libc's for the whole test program. No power is cut
+ * here, so they need not wait for the disk. */
 int fsync(int fd) {
-    return fails() ? -1 : (int)syscall(SYS_fsync, fd);
+    (void)fd;
+    return fails() ? -1 : 0;
 }
 
 int fdatasync(int fd) {
-    return fails() ? -1 : (int)syscall(SYS_fdatasync, fd);
+    (void)fd;
+    return fails() ? -1 : 0;
 }
 
 static int lock_errno; /* what locks answer; 0: they work */

@@ -500,6 +500,37 @@ static void reads_a_read_only_ledger(void **state) {
     in_own_mounts(*state, "size=4m", read_only_mount);
 }
 
+/* The same by permission: a ledger of somebody else in a folder where only reading is allowed. */
+static void read_by_permission(const struct folder *folder) {
+    if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+        _exit(77);
+    struct err err = ERR_INIT;
+    struct store *store;
+    CHECK(store_open(folder->url, STORE_READ_WRITE, &store, &err) < 0);
+    CHECK(strcmp(err.id, "ledger-unavailable") == 0);
+    err_clear(&err);
+    CHECK(store_open(folder->url, STORE_READ_ONLY, &store, &err) == 0);
+    CHECK(count_runs(store) == 3);
+    store_close(store);
+}
+
+static void reads_what_it_may_only_read(void **state) {
+    struct folder *folder = *state;
+    put_many(folder->url, 3);
+    assert_int_equal(chmod(folder->ledger, 0444) | chmod(folder->path, 0555), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        read_by_permission(folder);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(folder->path, 0700), 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
 /* With a log left behind by a killed writer, ignoring the log would show old rows: refused. */
 static void read_only_with_log(const struct folder *folder) {
     pid_t child = fork();
@@ -594,6 +625,7 @@ int main(void) {
         FOLDER_TEST(cut_short),
         FOLDER_TEST(a_commit_into_nowhere_is_an_error),
         FOLDER_TEST(reads_a_read_only_ledger),
+        FOLDER_TEST(reads_what_it_may_only_read),
         FOLDER_TEST(does_not_ignore_a_log),
         FOLDER_TEST(a_full_disk_loses_nothing),
         FOLDER_TEST(a_full_disk_refuses_to_open),
