@@ -428,6 +428,15 @@ static bool wait_for_start(const struct recorder *recorder) {
     return atomic_load(&shared->started);
 }
 
+/* What is still to do takes a while: it must not keep the user's files open. */
+static void close_streams(const struct recorder *recorder) {
+    for (size_t i = 0; i < SHARED_CHANNELS; i++) {
+        struct in_place place = recorder->context->streams->in_place[i];
+        fd_close_ptr(&place.read_fd);
+        fd_close_ptr(&place.position_fd);
+    }
+}
+
 static int recorder_main(void *context) {
     struct recorder recorder = {.context = context,
                                 .options = ((const struct recorder_context *)context)->options,
@@ -456,6 +465,7 @@ static int recorder_main(void *context) {
     bool told = record(&recorder);
     finish_write(&recorder, !told);
     helper_ring(bell);
+    close_streams(&recorder);
     finish_environment(&recorder);
     wait_for_release(&recorder);
     close_up(&recorder);
