@@ -21,6 +21,7 @@ static int write_errno;          /* what it answers when the limit is 0 */
 static int reserve_errno;        /* what fallocate answers; 0: it works */
 static int lock_errno;           /* what OFD locks answer; 0: they work */
 static int link_errno;           /* what link answers; 0: it works */
+static const char *link_winner;  /* a file that gets the name just before link does; NULL: none */
 
 ssize_t writev(int fd, const struct iovec *pieces, int count) {
     if (write_limit < 0) {
@@ -63,6 +64,10 @@ int link(const char *from, const char *to) {
     if (link_errno != 0) {
         errno = link_errno;
         return -1;
+    }
+    if (link_winner != NULL) {
+        rename(link_winner, to);
+        link_winner = NULL;
     }
     return (int)syscall(SYS_link, from, to);
 }
@@ -244,8 +249,18 @@ static void goes_on_with_a_file_that_exists(void **state) {
     create(*state, &writer);
     append_text(&writer, "one");
     journal_close(&writer);
+    reserve_errno = ENOSPC; /* no room for a second file */
     create(*state, &writer);
+    reserve_errno = 0;
     append_text(&writer, "two");
+    journal_close(&writer);
+    assert_records(writer.path, 3);
+    /* somebody else was faster by a moment: his file stays */
+    AUTO_FREE char *winner = mem_printf("%s/winner", (char *)*state);
+    rename(writer.path, winner);
+    link_winner = winner;
+    create(*state, &writer);
+    assert_false(exists(writer.path, ".new"));
     journal_close(&writer);
     assert_records(writer.path, 3);
 }
@@ -270,6 +285,11 @@ static void refuses_what_is_no_journal(void **state) {
     assert_int_equal(journal_open_append(path, &writer, &err), -ENOENT);
     must(file_write_atomic(path, "PLJOURN1", 8, 0600, &err), &err);
     assert_int_equal(journal_open_append(path, &writer, &err), -EBADMSG); /* no header */
+    AUTO_STRBUF struct strbuf headless = STRBUF_INIT;
+    strbuf_add_str(&headless, JOURNAL_MAGIC);
+    add(&headless, JOURNAL_TEXT, "{'text':'x'}");
+    must(file_write_atomic(path, headless.data, headless.length, 0600, &err), &err);
+    assert_int_equal(journal_open_append(path, &writer, &err), -EBADMSG);
     must(file_write_atomic(path, "PLJOURN2xxxxxxxx", 16, 0600, &err), &err);
     assert_int_equal(journal_open_append(path, &writer, &err), -EBADMSG);
     assert_string_equal(err.id, "journal-newer");
@@ -306,7 +326,11 @@ static void leaves_nothing_half_written(void **state) {
         assert_int_equal(after.length, before.length);
         assert_memory_equal(after.data, before.data, before.length);
         /* truncating gave it back, so it was asked for again */
-        assert_true(!writer.can_reserve || writer.reserved >= writer.end + JOURNAL_RESERVE);
+        struct stat status;
+        assert_int_equal(stat(writer.path, &status), 0);
+        assert_true(!writer.can_reserve ||
+                    (writer.reserved >= writer.end + JOURNAL_RESERVE &&
+                     (uint64_t)status.st_blocks * 512 >= writer.end + JOURNAL_RESERVE));
     }
     write_limit = 0;
     write_errno = EIO;
@@ -536,6 +560,15 @@ static void says_what_is_damaged(void **state) {
     }
     assert_true(reader.torn);
     assert_non_null(strstr(reader.damage, "only zeros, 300"));
+
+    AUTO_FREE char *large = mem_alloc(JOURNAL_PAYLOAD_MAX + 100); /* all of it is there */
+    memcpy(large, bytes.data, offsets[1]);
+    record_head_put((uint8_t *)large + offsets[1], JOURNAL_TEXT, 1, large, JOURNAL_PAYLOAD_MAX + 1);
+    must(journal_reader_init(&reader, large, JOURNAL_PAYLOAD_MAX + 100 - offsets[1], &err), &err);
+    while (journal_reader_next(&reader, &record)) {
+    }
+    assert_non_null(strstr(reader.damage, "impossible length 16777217"));
+    assert_false(reader.torn);
 }
 
 static void opens_after_a_cut_anywhere(void **state) {

@@ -118,6 +118,36 @@ static void leaves_the_living_alone(void **state) {
     must(journal_recover(left->journal, &err), &err);
 }
 
+/* No lock is held, but the monitor that HEADER names lives and may start another recorder. */
+static void leaves_those_alone_whose_monitor_lives(void **state) {
+    struct left *left = *state;
+    struct err err = ERR_INIT;
+    char boot[CLOCK_BOOT_ID_SIZE], stat[1024];
+    long long ticks = 0;
+    AUTO_CLOSE int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t length = read(fd, stat, sizeof stat - 1);
+    assert_true(length > 0);
+    stat[length] = '\0';
+    assert_int_equal(sscanf(strrchr(stat, ')') + 2,
+                            "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                            "%*s %*s %lld",
+                            &ticks),
+                     1);
+    clock_boot_id(boot);
+    AUTO_FREE char *header = mem_printf("{'format':1,'type':'run','run':'r','boot_id':'%s',"
+                                        "'pid':%d,'pid_start':%lld}",
+                                        boot, (int)getpid(), ticks);
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    strbuf_add_str(&bytes, JOURNAL_MAGIC);
+    add(&bytes, JOURNAL_HEADER, header);
+    put(left->journal, bytes.data, bytes.length);
+    put_text(left->marks, three);
+    assert_int_equal(journal_recover(left->journal, &err), -EBUSY);
+    add(&bytes, JOURNAL_END, "{'t_ns':1}");
+    put(left->journal, bytes.data, bytes.length);
+    must(journal_recover(left->journal, &err), &err);
+}
+
 static void keeps_what_cannot_be_read(void **state) {
     struct left *left = *state;
     struct err err = ERR_INIT;
@@ -168,9 +198,10 @@ static void makes_up_no_time(void **state) {
 int main(void) {
 #define LEFT(test) cmocka_unit_test_setup_teardown(test, left_setup, left_teardown)
     const struct CMUnitTest tests[] = {
-        LEFT(takes_the_marks_in_once),     LEFT(goes_on_where_it_was_ended),
-        LEFT(leaves_the_living_alone),     LEFT(keeps_what_cannot_be_read),
-        LEFT(tells_bad_and_cut_off_lines), LEFT(makes_up_no_time),
+        LEFT(takes_the_marks_in_once),   LEFT(goes_on_where_it_was_ended),
+        LEFT(leaves_the_living_alone),   LEFT(leaves_those_alone_whose_monitor_lives),
+        LEFT(keeps_what_cannot_be_read), LEFT(tells_bad_and_cut_off_lines),
+        LEFT(makes_up_no_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
