@@ -62,7 +62,8 @@ static inline int folder_teardown(void **state) {
 
 /* A run id that sorts and ends with its number. */
 static inline const char *id_of(unsigned n, char ret_id[UUID_TEXT_SIZE]) {
-    snprintf(ret_id, UUID_TEXT_SIZE, "0192%04x-%04x-7000-8000-%012x", (n >> 16) & 0xffff, n & 0xffff, n);
+    snprintf(ret_id, UUID_TEXT_SIZE, "0192%04x-%04x-7000-8000-%012x", (n >> 16) & 0xffff,
+             n & 0xffff, n);
     return ret_id;
 }
 
