@@ -21,7 +21,7 @@ _probelauf_other_command() {
     fi
 }
 
-_probelauf_commands='run mark log show compare annotate explain import export ledger config completion help'
+_probelauf_commands='run mark log show compare annotate explain estimate import export ledger config completion help'
 
 _probelauf_takes_value() {
     case $1 in
@@ -76,6 +76,7 @@ _probelauf() {
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     log:--limit|log:--after|log:--since|log:--text) return ;;
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
+    estimate:--repeat|estimate:--seed) return ;;
     export:--output|export:-o) _probelauf_files "$cur"; return ;;
     ledger:--older-than) return ;;
     *:--journal-dir) _probelauf_files "$cur"; return ;;
@@ -92,6 +93,7 @@ _probelauf() {
         compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        estimate) _probelauf_words "--repeat --seed --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         ledger) _probelauf_words "--older-than --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
@@ -110,6 +112,7 @@ _probelauf() {
     compare:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     annotate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     explain:*) _probelauf_files "$cur" ;;
+    estimate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     import:journal) _probelauf_files "$cur" ;;
     import:*) _probelauf_words "journal" "$cur" ;;
     export:journal) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
@@ -124,7 +127,7 @@ _probelauf() {
     config:*) _probelauf_words "" "$cur" ;;
     completion:bash) _probelauf_words "" "$cur" ;;
     completion:*) _probelauf_words "bash" "$cur" ;;
-    help:*) _probelauf_words "run mark log show compare annotate explain import export ledger config completion help" "$cur" ;;
+    help:*) _probelauf_words "run mark log show compare annotate explain estimate import export ledger config completion help" "$cur" ;;
     esac
 }
 
