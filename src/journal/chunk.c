@@ -422,8 +422,8 @@ static bool get_times(struct input *in, int64_t *times, size_t count, int64_t ba
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        if (times[i] == CHUNK_ABSENT || __builtin_mul_overflow(times[i], NS_PER_MS, &times[i])) {
-            return false;
+        if (__builtin_mul_overflow(times[i], NS_PER_MS, &times[i])) {
+            return false; /* CHUNK_ABSENT too: there is no tick without its time */
         }
     }
     return true;

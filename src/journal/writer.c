@@ -205,9 +205,6 @@ static int publish(const char *from, const char *to) {
         unlink(from);
         return 0;
     }
-    if (errno == EEXIST) {
-        return -EEXIST;
-    }
     if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1u /* RENAME_NOREPLACE */) == 0) {
         return 0;
     }

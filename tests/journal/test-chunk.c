@@ -206,25 +206,69 @@ static void notices_a_missing_chunk(void **unused) {
 
 /* ---- the frozen layout ---- */
 
+static void assert_bytes(struct chunk_coder *coder, const struct chunk *chunk,
+                         const uint8_t *expected, size_t length) {
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    chunk_encode_next(coder, chunk, &bytes);
+    assert_int_equal(bytes.length, length);
+    assert_memory_equal(bytes.data, expected, length);
+}
+
 static void has_the_documented_bytes(void **unused) {
     (void)unused;
-    struct chunk chunk = new_chunk(3, 2);
-    const int64_t values[6] = {4096 * 3, 4096 * 5, CHUNK_ABSENT, -1, 7, 7};
-    memcpy(chunk.value, values, sizeof values);
-    chunk.series[2] = 9;
-    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
-    chunk_encode(&chunk, &bytes);
-    const uint8_t expected[] = {
-        1,    3,  2,     /* alone, series, ticks */
-        0,    1,  12, 0, /* ids 1-2; 9 = 2 + 1 + 6 */
-        0x31, 0,  2,     /* times: 0, +1000 ms: differences of 10^3 */
-        0xB1, 6,  4,     /* 3, +2 pages of 4096 */
-        0x04, 2,  1,     /* constant, the second is present, -1 */
-        0x00, 14,        /* constant 7 */
+    uint32_t ids[6] = {1, 2, 9, 10, 11, 12};
+    int64_t times[3] = {0, NS_PER_S, 2 * NS_PER_S};
+    int64_t values[18] = {
+        4096 * 3,
+        4096 * 5,
+        4096 * 4, /* pages */
+        CHUNK_ABSENT,
+        -1,
+        CHUNK_ABSENT,
+        7,
+        7,
+        7,
+        0,
+        0,
+        0,
+        1000,
+        2001,
+        3002, /* a constant rate */
+        1,
+        -64,
+        63, /* noise around 0 */
     };
-    assert_int_equal(bytes.length, sizeof expected);
-    assert_memory_equal(bytes.data, expected, sizeof expected);
-    chunk_done(&chunk);
+    const struct chunk chunk = {ids, 6, times, 3, values};
+    static const uint8_t expected[] = {
+        1,    6,    3,                   /* alone, series, ticks */
+        0,    1,    12,   3,             /* ids 1-2; 9 = 2 + 1 + 6, to 12 */
+        0x31, 0,    2,    2,             /* times: 0, +1000 ms, +1000: differences of 10^3 */
+        0xB1, 6,    4,    1,             /* 3, +2, -1 pages of 4096 */
+        0x04, 2,    1,                   /* constant, the second is present, -1 */
+        0x00, 14,                        /* constant 7 */
+        0x00, 0,                         /* constant 0: no divisor */
+        0x02, 0xd0, 0x0f, 0xd2, 0x0f, 0, /* 1000, +1001, same again */
+        0x03, 2,    127,  126,           /* plain 1, -64, 63 */
+    };
+    assert_bytes(NULL, &chunk, expected, sizeof expected);
+}
+
+static void chains_as_documented(void **unused) {
+    (void)unused;
+    struct chunk_coder coder = {0};
+    uint32_t ids[2] = {4095, 4096};
+    int64_t times[2] = {5 * NS_PER_MS, 8 * NS_PER_MS};
+    int64_t values[4] = {100, CHUNK_ABSENT, 100, 100};
+    struct chunk chunk = {ids, 2, times, 2, values};
+    static const uint8_t alone[] = {1, 2, 2, 0xfc, 0x3f, 1, 0x01, 10, 6, 0x24, 1, 2, 0x20, 2};
+    assert_bytes(&coder, &chunk, alone, sizeof alone);
+    values[0] = CHUNK_ABSENT;
+    values[1] = 103; /* 3 more than the last value that was there */
+    times[0] += 10 * NS_PER_MS;
+    times[1] += 10 * NS_PER_MS;
+    static const uint8_t next[] = {2, 1, 2, 2, 0xfc, 0x3f, 1, 0x01, 14, 6, 0x04, 2, 6, 0x20, 2};
+    assert_bytes(&coder, &chunk, next, sizeof next);
+    chunk_coder_done(&coder);
 }
 
 /* ---- hostile input ---- */
@@ -290,7 +334,7 @@ static void refuses_what_was_never_written(void **unused) {
     (void)unused;
     static const struct {
         const char *what;
-        uint8_t bytes[16];
+        uint8_t bytes[24];
         size_t length;
     } cases[] = {
         {"nothing", {0}, 0},
@@ -298,7 +342,7 @@ static void refuses_what_was_never_written(void **unused) {
         {"more series than there are bytes", {1, 0x80, 0x20, 1, 0, 0x80, 0x1f, 0, 0}, 9},
         {"too many series", {1, 0x81, 0x20, 0, 0, 0x80, 0x20, 0}, 8},
         {"too many ticks", {1, 0, 0x81, 0x80, 4, 0, 0}, 7},
-        {"too many values", {1, 2, 0x81, 0x80, 2, 0, 1, 0, 0, 0, 0, 0}, 12},
+        {"too many values", {1, 2, 0x81, 0x80, 2, 0, 1, 0, 0, 0, 0, 0, 0}, 13},
         {"a number longer than it need be", {1, 0, 0x81, 0x00, 0, 0}, 6},
         {"a number beyond 64 bits",
          {1, 0, 1, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2},
@@ -307,6 +351,10 @@ static void refuses_what_was_never_written(void **unused) {
         {"an absent time", {1, 0, 1, 4, 0}, 5},
         {"a flag of absence where all is there", {1, 1, 1, 0, 0, 0, 0, 4, 1, 0}, 10},
         {"padding bits", {1, 1, 1, 0, 0, 0, 0, 4, 2}, 9},
+        {"a value that means absent",
+         {1, 1, 1, 0, 0, 0, 0, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
+         18},
+        {"a chunk that goes on from nothing", {2, 0, 0, 0, 0}, 5},
         {"a remainder of 0", {1, 1, 1, 0, 0, 0, 0, 8, 0, 0}, 10},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
@@ -314,8 +362,22 @@ static void refuses_what_was_never_written(void **unused) {
             fail_msg("%s was read", cases[i].what);
         }
     }
-    /* the neighbour of the last two that is right */
+    /* neighbours that are right */
     assert_int_equal(try_decode((const uint8_t[]){1, 1, 1, 0, 0, 0, 0, 4, 0}, 9), 0);
+    assert_int_equal(try_decode((const uint8_t[]){1, 2, 0x80, 0x80, 2, 0, 1, 0, 0, 0, 0, 0, 0}, 13),
+                     0);
+    for (uint32_t count = CHUNK_SERIES_MAX; count <= CHUNK_SERIES_MAX + 1; count++) {
+        AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+        const char head[] = {1, (char)(count % 128 | 128), (char)(count / 128), 0, 0};
+        strbuf_add(&bytes, head, sizeof head);
+        strbuf_add_char(&bytes, (char)((count - 1) % 128 | 128));
+        strbuf_add_char(&bytes, (char)((count - 1) / 128));
+        for (uint32_t i = 0; i < count + 1; i++) {
+            strbuf_add_char(&bytes, 0); /* columns of no ticks */
+        }
+        assert_int_equal(try_decode(bytes.data, bytes.length),
+                         count <= CHUNK_SERIES_MAX ? 0 : -EBADMSG);
+    }
 }
 
 /* ---- size ---- */
@@ -432,6 +494,7 @@ int main(void) {
         cmocka_unit_test(keeps_chains),
         cmocka_unit_test(notices_a_missing_chunk),
         cmocka_unit_test(has_the_documented_bytes),
+        cmocka_unit_test(chains_as_documented),
         cmocka_unit_test(refuses_prefixes_and_tails),
         cmocka_unit_test(survives_noise),
         cmocka_unit_test(refuses_what_was_never_written),

@@ -100,6 +100,11 @@ static void absent_counters_are_open(void **state) {
         assert_quantity(run->tree_pss, i == 0 ? "open not-sampled byte" : bytes);
         assert_quantity(run->cgroup_charged, "open not-in-record byte");
     }
+    /* the recorder has written END and still holds the file */
+    AUTO_RUN struct run *closing = fold_lines(
+        "", (const struct line[]){{JOURNAL_END, "{'t_ns':9,'monitor_lost':true}"}, {0, NULL}},
+        true);
+    assert_quantity(closing->cpu, "open monitor-lost core.s");
     AUTO_RUN struct run *told = fold_end(
         "", ",'reasons':{'io':'not-permitted','cpu_ns':'garbage','pss_peak_bytes':'not-visible'}");
     assert_quantity(told->io_written, "open not-permitted byte");

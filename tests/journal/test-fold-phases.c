@@ -76,6 +76,14 @@ static void times_a_run_whose_monitor_was_lost(void **state) {
     assert_quantity(lost->command, "open monitor-lost s");
     assert_int_equal(lost->outcome, OUTCOME_LOST);
     assert_false(lost->running);
+    /* no run takes 200 years */
+    AUTO_RUN struct run *garbled =
+        fold_lines("",
+                   (const struct line[]){{JOURNAL_COUNTERS, "{'t_ns':20000000000}"},
+                                         {JOURNAL_COUNTERS, "{'t_ns':9000000000000000000}"},
+                                         DONE},
+                   false);
+    assert_quantity(garbled->wall, ">= 20 s");
     /* the recorder's END says when the monitor was last seen, not when the run ended */
     AUTO_RUN struct run *told = fold_lines(
         "", (const struct line[]){{JOURNAL_END, "{'t_ns':30000000000,'monitor_lost':true}"}, DONE},
