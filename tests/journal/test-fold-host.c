@@ -105,6 +105,7 @@ static void absent_counters_are_open(void **state) {
         "", (const struct line[]){{JOURNAL_END, "{'t_ns':9,'monitor_lost':true}"}, {0, NULL}},
         true);
     assert_quantity(closing->cpu, "open monitor-lost core.s");
+    assert_false(closing->running);
     AUTO_RUN struct run *told = fold_end(
         "", ",'reasons':{'io':'not-permitted','cpu_ns':'garbage','pss_peak_bytes':'not-visible'}");
     assert_quantity(told->io_written, "open not-permitted byte");

@@ -45,8 +45,8 @@ static void times_what_was_cut_off(void **state) {
     static const struct {
         const char *end, *wall, *command;
     } cases[] = {
-        {"'budget':true,'signal':15", ">= 9 s", ">= 8 s"},
-        {"'interrupted':true,'signal':2", ">= 9 s", ">= 8 s"},
+        {"'budget':true,'exit_code':0", ">= 9 s", ">= 8 s"}, /* it took TERM well */
+        {"'interrupted':true,'exit_code':1", ">= 9 s", ">= 8 s"},
         {"'signal':9", ">= 9 s", ">= 8 s"},
         {"'signal':15", ">= 9 s", ">= 8 s"},
         {"'signal':11", "= 9 s", "= 8 s"}, /* a crash is an end */
@@ -76,6 +76,12 @@ static void times_a_run_whose_monitor_was_lost(void **state) {
     assert_quantity(lost->command, "open monitor-lost s");
     assert_int_equal(lost->outcome, OUTCOME_LOST);
     assert_false(lost->running);
+    AUTO_RUN struct run *gap = fold_lines(
+        "",
+        (const struct line[]){
+            {JOURNAL_GAP, "{'what':'x','from_t_ns':1,'to_t_ns':7000000000,'reason':'y'}"}, DONE},
+        false);
+    assert_quantity(gap->wall, ">= 7 s");
     /* no run takes 200 years */
     AUTO_RUN struct run *garbled =
         fold_lines("",
@@ -191,11 +197,17 @@ static void prefers_marks_to_patterns_to_the_option(void **state) {
         (const struct line[]){PATTERN(1, "begin", "load"), PHASE(2, "compute"), END(4), DONE},
         false);
     assert_phases(all, "0-2 unattributed, 2-4 compute");
-    AUTO_RUN struct run *patterns = fold_lines(
-        option,
-        (const struct line[]){PATTERN(1, "begin", "load"), PATTERN(3, "end", "load"),
-                              MARK(3, "'verb':'items','value':3"), STOP(3), END(4), DONE},
-        false);
+    AUTO_RUN struct run *patterns =
+        fold_lines(option,
+                   (const struct line[]){{JOURNAL_PHASE, "{'t_ns':0,'event':'begin','name':'setup',"
+                                                         "'source':'option'}"},
+                                         PATTERN(1, "begin", "load"),
+                                         PATTERN(3, "end", "load"),
+                                         MARK(3, "'verb':'items','value':3"),
+                                         STOP(3),
+                                         END(4),
+                                         DONE},
+                   false);
     assert_phases(patterns, "0-1 unattributed, 1-3 load, 3-4 unattributed");
     assert_string_equal(patterns->phases[1].source, "pattern");
     AUTO_RUN struct run *optional = fold_lines(option, (const struct line[]){END(4), DONE}, false);
