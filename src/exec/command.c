@@ -9,11 +9,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define FLOOR_MARGIN_BYTES (128 << 10)
@@ -30,9 +33,10 @@ static void tell_floor(const struct command_spec *spec) {
 }
 
 static void run_child(const struct command_spec *spec, int exec_fd) {
-    /* "0" names the writing process (cgroup-v2.rst, cgroup.procs; v1 likewise). A refusal leaves it
-     * in the enclosing group. */
-    if (spec->cgroup_procs_fd >= 0 && write(spec->cgroup_procs_fd, "0", 1) == 1)
+    /* "0" names the writing thread, and we have but one. Through `tasks` the kernel needs no lock
+     * over all processes, which costs some 10 ms through cgroup.procs (kernel/cgroup/cgroup.c,
+     * cgroup_procs_write_start). A refusal leaves us in the enclosing group. */
+    if (spec->join_fd >= 0 && write(spec->join_fd, "0", 1) == 1)
         atomic_store(spec->setup_chars, 1);
     for (int fd = 0; fd < 3; fd++)
         if (spec->child_fd[fd] >= 0)
@@ -48,11 +52,20 @@ static void run_child(const struct command_spec *spec, int exec_fd) {
     helper_exit(error == ENOENT ? 127 : 126);
 }
 
+/* Into the v2 group at birth (clone3(2), CLONE_INTO_CGROUP, Linux 5.7): joining it afterwards would
+ * need the lock, too. */
+static pid_t fork_into(int group_fd) {
+    struct clone_args args = {
+        .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned long long)group_fd};
+    long pid = group_fd >= 0 ? syscall(SYS_clone3, &args, sizeof args) : -1;
+    return pid >= 0 ? (pid_t)pid : fork();
+}
+
 pid_t command_fork(const struct command_spec *spec, int *ret_exec_fd) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
-    pid_t pid = fork();
+    pid_t pid = fork_into(spec->group_fd);
     if (pid < 0) {
         int rc = -errno;
         close(ends[0]);

@@ -11,7 +11,8 @@ struct command_spec {
     const char *const *argv;
     char *const *environment;
     const int *child_fd; /* three: what it gets as 0, 1, 2; -1: inherited */
-    int cgroup_procs_fd; /* open cgroup.procs of its own group; -1: none */
+    int join_fd;         /* v1: `tasks` of its own group, opened for writing; -1: none */
+    int group_fd;        /* v2: the folder of its own group; -1: none */
     const struct signals *signals;
     /* Written by the child. */
     _Atomic int64_t *rss_floor_bytes;

@@ -47,8 +47,6 @@ static void find_group(struct recorder *recorder) {
     if (before_start && own_place(recorder, &around, &own)) {
         cgroup_remove(&own); /* of a recorder that died just after it had made it */
         if (cgroup_make_own(&around, recorder->options->part, &own, &err) == 0) {
-            snprintf(shared->cgroup_procs, sizeof shared->cgroup_procs, "%s/cgroup.procs",
-                     own.path);
             recorder->has_own_group = true;
             recorder->group = own;
         }
@@ -58,6 +56,7 @@ static void find_group(struct recorder *recorder) {
         recorder->group_before = (struct cgroup_memory){0};
     shared->group_before = recorder->group_before;
     shared->group_place = recorder->group;
+    atomic_store(&shared->own_group, recorder->has_own_group);
 }
 
 void evidence_begin(struct recorder *recorder, bool resumed) {
@@ -65,7 +64,7 @@ void evidence_begin(struct recorder *recorder, bool resumed) {
     if (shared->group_place.version != 0) {
         recorder->group = shared->group_place;
         recorder->group_before = shared->group_before;
-        recorder->has_own_group = shared->cgroup_procs[0] != '\0';
+        recorder->has_own_group = atomic_load(&shared->own_group);
     } else {
         find_group(recorder);
     }
@@ -97,6 +96,10 @@ json_t *evidence_cgroup_start(const struct recorder *recorder) {
 }
 
 static bool read_group(const struct recorder *recorder, struct cgroup_memory *ret) {
+    if (recorder->has_group_end) {
+        *ret = recorder->group_end;
+        return true;
+    }
     return recorder->group.version != 0 &&
            cgroup_memory_read(&root_real, &recorder->group, ret) == 0;
 }
@@ -240,7 +243,9 @@ void evidence_finish(struct recorder *recorder) {
     bool ended_ok = end->has_exit_code && end->exit_code == 0;
     bool somebody_killed = recorder->killed > 0;
     struct cgroup_memory now;
-    uint64_t kills = read_group(recorder, &now) ? oom_kills(recorder, &now) : 0;
+    recorder->has_group_end = read_group(recorder, &recorder->group_end);
+    now = recorder->group_end;
+    uint64_t kills = recorder->has_group_end ? oom_kills(recorder, &now) : 0;
     bool by_kernel = false;
     /* The group around us holds others too: its counter says something about us only if one of ours
      * was killed. */
@@ -278,7 +283,9 @@ void evidence_done(struct recorder *recorder) {
     if (slash == NULL)
         return;
     snprintf(slash, (size_t)(parent + sizeof parent - slash), "/cgroup.procs");
-    AUTO_CLOSE int from = open(recorder->shared->cgroup_procs, O_RDONLY | O_CLOEXEC);
+    char procs[sizeof parent];
+    snprintf(procs, sizeof procs, "%s/cgroup.procs", recorder->group.path);
+    AUTO_CLOSE int from = open(procs, O_RDONLY | O_CLOEXEC);
     AUTO_CLOSE int to = open(parent, O_WRONLY | O_CLOEXEC);
     AUTO_STRBUF struct strbuf pids = STRBUF_INIT;
     if (from < 0 || to < 0 || fd_read_all(from, 1u << 20, &pids) < 0)

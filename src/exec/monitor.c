@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -106,6 +107,19 @@ void monitor_start_helpers(struct monitor *monitor) {
         step(monitor, deadline_ns);
 }
 
+/* How the command gets into its own control group, where there is one. */
+static void open_group(const struct shared *shared, int *ret_join_fd, int *ret_group_fd) {
+    const struct cgroup_place *place = &shared->group_place;
+    char tasks[sizeof place->path + sizeof "/tasks"];
+    if (atomic_load(&shared->recorder_state) < RECORDER_READY || !atomic_load(&shared->own_group))
+        return;
+    snprintf(tasks, sizeof tasks, "%s/tasks", place->path);
+    if (place->version == 1)
+        *ret_join_fd = open(tasks, O_WRONLY | O_CLOEXEC);
+    else
+        *ret_group_fd = open(place->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 int monitor_start_command(struct monitor *monitor) {
     struct shared *shared = monitor->shared;
     const struct exec_options *options = monitor->options;
@@ -113,13 +127,14 @@ int monitor_start_command(struct monitor *monitor) {
         atomic_load(&shared->recorder_state) >= RECORDER_READY && shared->marks_path[0] != '\0';
     char **environment =
         command_environment(environ, options->run, has_marks ? shared->marks_path : NULL);
-    AUTO_CLOSE int cgroup_fd = -1;
-    if (atomic_load(&shared->recorder_state) >= RECORDER_READY && shared->cgroup_procs[0] != '\0')
-        cgroup_fd = open(shared->cgroup_procs, O_WRONLY | O_CLOEXEC);
+    AUTO_CLOSE int join_fd = -1;
+    AUTO_CLOSE int group_fd = -1;
+    open_group(shared, &join_fd, &group_fd);
     struct command_spec spec = {.argv = options->argv,
                                 .environment = environment,
                                 .child_fd = monitor->streams->child_fd,
-                                .cgroup_procs_fd = cgroup_fd,
+                                .join_fd = join_fd,
+                                .group_fd = group_fd,
                                 .signals = monitor->signals,
                                 .rss_floor_bytes = &shared->rss_floor_bytes,
                                 .setup_chars = &shared->setup_chars};

@@ -24,7 +24,7 @@ struct slow_samples {
 /* What a journal already holds when a new recorder goes on with it. */
 struct recorder_past {
     bool has_start, has_environment, has_end;
-    bool has_series;
+    bool has_host_series, has_slow_series;
     long marks_offset;
     json_t *incidents; /* names with their source, so that none is written twice; owned */
 };
@@ -44,6 +44,8 @@ struct recorder {
     bool has_own_group;
     struct cgroup_place group; /* version 0: none */
     struct cgroup_memory group_before;
+    bool has_group_end; /* read once for all last records */
+    struct cgroup_memory group_end;
     int kernel_log_fd; /* /dev/kmsg, behind its last line at the start; -1: not readable */
 
     /* helpers of ours */
@@ -79,6 +81,8 @@ void recorder_write_incident(struct recorder *recorder, const char *name, const 
 void recorder_take_messages(struct recorder *recorder);
 /* Ticks become CHUNKs of ten; all: what is left, too. */
 void recorder_take_ticks(struct recorder *recorder, bool all);
+/* First id of the series of the slow reader; those of the monitor have lower ones. */
+extern const unsigned recorder_slow_id;
 void recorder_write_samples(struct recorder *recorder, const struct slow_samples *samples);
 void recorder_take_marks(struct recorder *recorder, bool rest);
 void recorder_write_counters(struct recorder *recorder, bool last);

@@ -49,7 +49,6 @@ static void write_gap_message(struct recorder *recorder, const struct shared_gap
         [GAP_RECORDER] = {"recorder", N_("the recorder had ended and was replaced")},
         [GAP_STREAM] = {"stream", N_("a copier had ended and was replaced")},
     };
-    AUTO_JSON json_t *json = json_object();
     char reason[160];
     snprintf(reason, sizeof reason, "%s (%" PRIu64 ")", gaps[gap->what].reason, gap->count);
     recorder_write_gap(recorder, gaps[gap->what].what, gap->from_t_ns, gap->to_t_ns, reason);
@@ -120,6 +119,7 @@ static const struct series host_series[TICK_COUNT_] = {
                            NS_PER_S},
 };
 #define SLOW_ID (HOST_ID + TICK_COUNT_)
+const unsigned recorder_slow_id = SLOW_ID;
 static const struct series slow_series[SLOW_COUNT_] = {
     [SLOW_PSS] = {"tree.pss", "byte", "gauge", "Pss of /proc/PID/smaps_rollup", 2 * NS_PER_S, 1},
     [SLOW_PSS_ANON] = {"tree.pss_anon", "byte", "gauge", "Pss_Anon of /proc/PID/smaps_rollup",
@@ -150,11 +150,14 @@ static bool define(struct recorder *recorder, const struct series *list, size_t 
     return true;
 }
 
-static bool define_all(struct recorder *recorder) {
-    if (!recorder->past.has_series)
-        recorder->past.has_series = define(recorder, host_series, TICK_COUNT_, HOST_ID) &&
-                                    define(recorder, slow_series, SLOW_COUNT_, SLOW_ID);
-    return recorder->past.has_series;
+/* Series are named when the first of their values is about to be written. */
+static bool define_once(struct recorder *recorder, unsigned first_id) {
+    struct recorder_past *past = &recorder->past;
+    if (first_id == HOST_ID && !past->has_host_series)
+        past->has_host_series = define(recorder, host_series, TICK_COUNT_, HOST_ID);
+    if (first_id == SLOW_ID && !past->has_slow_series)
+        past->has_slow_series = define(recorder, slow_series, SLOW_COUNT_, SLOW_ID);
+    return first_id == HOST_ID ? past->has_host_series : past->has_slow_series;
 }
 
 /* Writes columns [series][tick]; those without any value are left out. */
@@ -173,7 +176,7 @@ static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t ser
         if (any)
             ids[count++] = (uint32_t)(first_id + s);
     }
-    if (count == 0 || !define_all(recorder))
+    if (count == 0 || !define_once(recorder, first_id))
         return count == 0;
     memcpy(times, time_ns, ticks * sizeof times[0]);
     struct chunk chunk = {

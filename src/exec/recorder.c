@@ -188,7 +188,10 @@ static void note_past(struct recorder *recorder, const struct journal_record *re
         past->has_environment = true;
         break;
     case JOURNAL_SERIES:
-        past->has_series = true;
+        if (json_get_int(json, "id", 0) >= (int64_t)recorder_slow_id)
+            past->has_slow_series = true;
+        else
+            past->has_host_series = true;
         break;
     case JOURNAL_END:
         past->has_end = true;
@@ -452,11 +455,10 @@ static int recorder_main(void *context) {
                                 .environment_fd = -1};
     int bell = recorder.context->bell;
     bool has_place = begin(&recorder);
-    if (has_place)
-        open_channels(&recorder);
     helper_ring(bell);
     if (!has_place)
         return 1;
+    open_channels(&recorder);
     if (!wait_for_start(&recorder)) {
         discard(&recorder);
         return 1;

@@ -171,12 +171,12 @@ struct shared {
     /* recorder */
     _Atomic int recorder_state;
     char journal_path[SHARED_PATH_SIZE];
-    char marks_path[SHARED_PATH_SIZE];   /* "" : none */
-    char cgroup_procs[SHARED_PATH_SIZE]; /* cgroup.procs of the run's own group; "" : none */
-    struct cgroup_place group_place;     /* memory group that is watched: version 0: none */
-    struct cgroup_memory group_before;   /* as it was before the command */
-    char trouble[1024];                  /* why there is no place or no END, translated */
-    _Atomic uint64_t tick_recorded;      /* ticks before this one are in the journal */
+    char marks_path[SHARED_PATH_SIZE]; /* "" : none */
+    _Atomic bool own_group; /* group_place is a group made for this run: the command joins it */
+    struct cgroup_place group_place;   /* memory group that is watched: version 0: none */
+    struct cgroup_memory group_before; /* as it was before the command */
+    char trouble[1024];                /* why there is no place or no END, translated */
+    _Atomic uint64_t tick_recorded;    /* ticks before this one are in the journal */
     _Atomic uint64_t message_recorded;
     _Atomic uint64_t
         pending_message; /* message_recorded + 1 while that message is being appended ... */

@@ -118,7 +118,6 @@ struct text_channel *text_channel_new(const struct recorder_context *context, si
     channel->place = *place;
     channel->share_ns = SHARE_FIRST_NS;
     channel->share_time_ns = clock_mono_ns();
-    channel->scanner = incident_scanner_new();
     channel->wants_lines = context->patterns != NULL || expectations_has_markers(expectations);
     if (channel->wants_lines)
         channel->splitter = line_splitter_new(take_line, channel);
@@ -198,7 +197,8 @@ static void skip(struct text_channel *channel, uint64_t bytes) {
     channel->hole_to_t_ns = now_t_ns;
     channel->tail_length = 0;
     atomic_fetch_add(&channel->ring->unseen, bytes);
-    incident_scanner_skip(channel->scanner, bytes);
+    if (channel->scanner != NULL)
+        incident_scanner_skip(channel->scanner, bytes);
     if (channel->splitter != NULL)
         line_splitter_skip(channel->splitter, bytes);
 }
@@ -229,8 +229,15 @@ static void catch_up(struct text_channel *channel) {
     skip(channel, passed);
 }
 
+/* It takes half a megabyte: many commands say nothing on most of their streams. */
+static struct incident_scanner *scanner_of(struct text_channel *channel) {
+    if (channel->scanner == NULL)
+        channel->scanner = incident_scanner_new();
+    return channel->scanner;
+}
+
 static void look_at(struct text_channel *channel, const char *piece, size_t length) {
-    incident_scanner_feed(channel->scanner, piece, length);
+    incident_scanner_feed(scanner_of(channel), piece, length);
     if (channel->splitter != NULL)
         line_splitter_feed(channel->splitter, piece, length);
     add_tail(channel, piece, length, channel->offset);
@@ -328,10 +335,12 @@ static void write_incidents(struct text_channel *channel, struct recorder *recor
 
 void text_channel_finish(struct text_channel *channel, struct recorder *recorder, bool ended_ok) {
     channel->recorder = recorder;
-    incident_scanner_finish(channel->scanner);
     if (channel->splitter != NULL)
         line_splitter_finish(channel->splitter);
-    write_incidents(channel, recorder, ended_ok);
+    if (channel->scanner != NULL) {
+        incident_scanner_finish(channel->scanner);
+        write_incidents(channel, recorder, ended_ok);
+    }
     if (channel->hole_bytes > 0) {
         char reason[128];
         snprintf(reason, sizeof reason,
