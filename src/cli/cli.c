@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "cli/settings.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,30 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* One write, so that lines of several processes do not mix; what cannot be said is not said. */
+/* Was standard error open when we started? If not, its number may by now belong to something of
+ * ours. */
+static bool can_speak = true;
+
+void cli_start(void) {
+    can_speak = fcntl(STDERR_FILENO, F_GETFD) >= 0;
+}
+
+/* One write, so that lines of several processes do not mix. What cannot be said is not said: a
+ * reader that has gone must not change how `run` ends. */
+void cli_say(const struct strbuf *text) {
+    if (!can_speak) {
+        return;
+    }
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    (void)fflush(stdout);
+    (void)sigaction(SIGPIPE, &ignore, &before);
+    (void)fd_write_full(STDERR_FILENO, strbuf_str(text), text->length);
+    (void)sigaction(SIGPIPE, &before, NULL);
+}
+
 static void say(struct strbuf *line) {
     strbuf_add_char(line, '\n');
-    (void)fflush(stdout);
-    (void)fd_write_full(STDERR_FILENO, line->data, line->length);
+    cli_say(line);
 }
 
 static void add_printable(struct strbuf *out, const char *text) {

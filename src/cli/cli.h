@@ -17,6 +17,10 @@
 extern const struct command *const cli_commands[];
 const struct command *cli_command(const char *name); /* NULL: unknown */
 
+/* Call first: looks at what standard error is. */
+void cli_start(void);
+/* As it is, on standard error. */
+void cli_say(const struct strbuf *text);
 /* "probelauf: error[ID]: text" on standard error; returns EXIT_CODE_ERROR. */
 int cli_error(const struct err *err);
 /* The same with "(see 'probelauf help NAME')"; command NULL: "(see 'probelauf help')". Returns

@@ -7,7 +7,6 @@
 #include "cli/commands.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/msg.h"
 #include "base/str.h"
 #include "cli/settings.h"
@@ -105,8 +104,9 @@ static const struct opt_spec run_options[] = {
      .type = OPT_LIST,
      .target = &opt_expect,
      .argument = N_("CHECK"),
-     .help = N_("What a correct run shows: marker=TEXT in the output, file=PATH or count=N items; "
-                "repeatable.")},
+     .help = N_(
+         "What a correct run shows: marker=TEXT in the output, file=PATH or count=N marked items; "
+         "repeatable.")},
     {.name = "note",
      .type = OPT_TEXT,
      .target = &opt_note,
@@ -251,7 +251,7 @@ static void attempt_done(const struct run *run, const struct exec_result *result
     if (run != NULL && !opt_common.quiet) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         report_run_summary(run, cli_style(STDERR_FILENO), &text);
-        (void)fd_write_full(STDERR_FILENO, strbuf_str(&text), text.length);
+        cli_say(&text);
     }
     if (*result->warning != '\0' && !talk->warned) {
         talk->warned = true;

@@ -52,7 +52,7 @@ static int print_overview(int fd) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     help_overview(cli_style(fd).width, &text);
     if (fd == STDERR_FILENO) {
-        (void)fd_write_full(fd, strbuf_str(&text), text.length);
+        cli_say(&text);
         return EXIT_CODE_USAGE;
     }
     cli_print(&text);
@@ -129,6 +129,7 @@ static int run_command(const struct command *command, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+    cli_start();
     settings_language_early();
     if (argc < 2) {
         return print_overview(STDERR_FILENO);

@@ -162,7 +162,7 @@ complete_words() {
 
 @test "run: everything the options say is in the record" {
     : >in.txt
-    probelauf run -q -c ratio=0.3 -c seed=1 --step fetch --purpose function-test --phase data --note 'a remark' \
+    probelauf run -q -cratio=0.3 -c seed=1 --step fetch --purpose function-test --phase data --note 'a remark' \
         --change one --change two --input in.txt --output out.txt --expect file=out.txt --expect marker=done \
         -- sh -c 'echo done; echo x >out.txt'
     run probelauf show --json
@@ -465,4 +465,32 @@ complete_words() {
         COLUMNS=$columns LC_ALL=C run probelauf show
         [ -z "$(awk -v max="$columns" 'length > max' <<<"$output")" ]
     done
+}
+
+# ---- where nobody listens ----
+
+@test "run: a reader of standard error that has gone does not change the status" {
+    run bash -c '{ "$PROBELAUF" run -- sh -c "sleep 0.3; exit 3"; echo $? >code; } 2> >(exec <&-; exec true)'
+    [ "$(cat code)" = 3 ]
+    run probelauf log --json
+    [ "$(json 'len(d["runs"])')" = 1 ]
+}
+
+@test "run: closed standard streams stay closed and nothing of ours lands in the record" {
+    run bash -c '"$PROBELAUF" run -- sh -c "exit 3" <&- >&- 2>&-'
+    [ "$status" -eq 3 ]
+    run probelauf ledger check
+    [ "$status" -eq 0 ]
+    run probelauf show --json
+    [ "$(json 'd["outcome"]["exit_code"]')" = 3 ]
+    [ "$(json 'd["streams"]["stderr"]["was"]')" = closed ]
+}
+
+@test "a closed standard error does not get our words into the ledger" {
+    probelauf run -q -- true
+    run bash -c '"$PROBELAUF" show @9 2>&-'
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    run probelauf ledger check
+    [ "$status" -eq 0 ]
 }
