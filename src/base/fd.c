@@ -169,9 +169,12 @@ static int make_folders(const char *path, struct err *err) {
         bool last = *at == '\0';
         *at = '\0';
         struct stat status;
-        if (mkdir(copy, 0700) < 0 && errno != EEXIST && stat(copy, &status) < 0)
-            return err_set(err, -errno, "folder-create", "cannot create the folder '%s': %s", copy,
-                           strerror(errno));
+        int error = mkdir(copy, 0700) < 0 ? errno : 0;
+        /* mkdir of what exists may also say EROFS or EACCES; only a folder that is missing is an
+         * error. */
+        if (error != 0 && error != EEXIST && stat(copy, &status) < 0)
+            return err_set(err, -error, "folder-create", "cannot create the folder '%s': %s", copy,
+                           strerror(error));
         if (last)
             return 0;
         *at = '/';
