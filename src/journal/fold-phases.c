@@ -248,9 +248,6 @@ static int by_time(const void *a, const void *b) {
     if (x->t_ns != y->t_ns) {
         return x->t_ns < y->t_ns ? -1 : 1;
     }
-    if (x->is_begin != y->is_begin) {
-        return x->is_begin ? 1 : -1; /* ends first: no empty stretches take part */
-    }
     return x->stretch < y->stretch ? -1 : x->stretch > y->stretch;
 }
 
@@ -324,10 +321,8 @@ static void sweep(struct timeline *timeline) {
     AUTO_HOLDING struct holding holding = {.over = mem_alloc(count + 1)};
     for (size_t i = 0; i < count; i++) {
         const struct stretch *stretch = &timeline->stretches[i];
-        if (stretch->from_ns < stretch->to_ns) {
-            edges[edge_count++] = (struct edge){stretch->from_ns, i, true};
-            edges[edge_count++] = (struct edge){stretch->to_ns, i, false};
-        }
+        edges[edge_count++] = (struct edge){stretch->from_ns, i, true};
+        edges[edge_count++] = (struct edge){stretch->to_ns, i, false};
     }
     qsort(edges, edge_count, sizeof *edges, by_time);
     int64_t at_ns = 0;
