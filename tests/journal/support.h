@@ -71,6 +71,21 @@ static inline void begin(struct strbuf *journal, const char *start_more) {
     add(journal, JOURNAL_START, start);
 }
 
+/* Field 22 of /proc/PID/stat: 19 fields behind the state, which follows the name. */
+static inline int64_t start_ticks(pid_t pid) {
+    char path[64], stat[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = read(fd, stat, sizeof stat - 1);
+    assert_true(length > 0);
+    stat[length] = '\0';
+    char *at = strrchr(stat, ')') + 2;
+    for (int field = 3; field < 22; field++) {
+        at = strchr(at, ' ') + 1;
+    }
+    return strtoll(at, NULL, 10);
+}
+
 static inline void assert_json(const json_t *json, const char *single_quoted) {
     AUTO_JSON json_t *expected = parse(single_quoted);
     AUTO_STRBUF struct strbuf got = STRBUF_INIT;

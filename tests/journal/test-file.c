@@ -87,24 +87,7 @@ static json_t *make_header(const char *boot, int64_t pid, int64_t start) {
     json_t *header = parse("{'format':1,'type':'run','run':'" RUN_ID "','part':'" PART_ID "'}");
     json_put_text(header, "boot_id", boot != NULL ? boot : this_boot);
     json_put_int(header, "pid", pid);
-    if (start < 0) {
-        char path[64], stat[1024];
-        long long ticks = 0;
-        snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-        AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-        assert_true(fd >= 0);
-        ssize_t length = read(fd, stat, sizeof stat - 1);
-        assert_true(length > 0);
-        stat[length] = '\0';
-        /* fields 3 to 21 behind the name, then 22 */
-        assert_int_equal(sscanf(strrchr(stat, ')') + 2,
-                                "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                                "%*s %*s %*s %lld",
-                                &ticks),
-                         1);
-        start = ticks;
-    }
-    json_put_int(header, "pid_start", start);
+    json_put_int(header, "pid_start", start < 0 ? start_ticks((pid_t)pid) : start);
     return header;
 }
 
