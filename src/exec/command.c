@@ -19,7 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FLOOR_MARGIN_BYTES (128 << 10)
+/* Pages that are still touched on the way to exec: some 0.1 to 0.8 MB were seen, and a file system
+ * with large folios may map more at once. */
+#define FLOOR_MARGIN_BYTES (2 << 20)
 
 static void run_child(const struct command_spec *spec, int exec_fd) __attribute__((noreturn));
 
