@@ -291,6 +291,16 @@ static void forgets_a_process_that_ended(void **state) {
                                          DONE},
                    false);
     assert_phases(run, "0-1 unattributed, 1-3 load, 3-5 compute, 5-6 load, 6-8 compute");
+    /* what somebody says for it later moves nothing */
+    AUTO_RUN struct run *late =
+        fold_lines("",
+                   (const struct line[]){PHASE_OF(1, 11, "load"),
+                                         {JOURNAL_CHILD, "{'t_ns':3000000000,'pid':11}"},
+                                         MARK(5, "'verb':'end','name':'load','pid':11"),
+                                         END(8),
+                                         DONE},
+                   false);
+    assert_phases(late, "0-1 unattributed, 1-3 load, 3-8 unattributed");
 }
 
 /* Without pids one sequence: begins follow one another, but of several ends the last counts. */
@@ -326,6 +336,13 @@ static void knows_when_the_result_was_complete(void **state) {
                                          PHASE(5, "write/table"), STOP(6), END(9), DONE},
                    false);
     assert_quantity(marked->result_complete, "= 6 s");
+    AUTO_RUN struct run *several =
+        fold_lines("",
+                   (const struct line[]){PHASE_OF(1, 11, "write"), PHASE_OF(1, 12, "write"),
+                                         MARK(6, "'verb':'end','pid':11"),
+                                         MARK(5, "'verb':'end','pid':12"), END(9), DONE},
+                   false);
+    assert_quantity(several->result_complete, "= 6 s");
     AUTO_RUN struct run *open_end =
         fold_lines("", (const struct line[]){PHASE(1, "write"), END(9), DONE}, false);
     assert_quantity(open_end->result_complete, "open not-entered s");
