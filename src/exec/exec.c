@@ -113,6 +113,10 @@ static void fill_warning(const struct monitor *monitor, struct exec_result *resu
         say(result, text);
     } else if (state != RECORDER_ENDED) {
         say(result, _("the record of this run is still being written and follows"));
+    } else if (atomic_load(&shared->second_place)) {
+        snprintf(text, sizeof text, _("the record is kept in '%s' until it can be taken in: %s"),
+                 shared->journal_path, shared->trouble);
+        say(result, text);
     }
     for (size_t i = 0; i < SHARED_CHANNELS; i++)
         if (atomic_load(&shared->text[i].modes_changed)) {

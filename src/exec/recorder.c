@@ -166,13 +166,14 @@ static bool find_place(struct recorder *recorder) {
         if (create_in(recorder, recorder->options->journal_dirs[i], &err) == 0) {
             snprintf(shared->journal_path, sizeof shared->journal_path, "%s",
                      recorder->writer.path);
-            return true;
+            atomic_store(&shared->second_place, i > 0);
+            break;
         }
         if (first.code == 0)
             first = err;
     }
     snprintf(shared->trouble, sizeof shared->trouble, "%s", first.text);
-    return false;
+    return shared->journal_path[0] != '\0';
 }
 
 /* ---- going on with a predecessor's journal ---- */

@@ -175,6 +175,7 @@ struct shared {
     _Atomic bool own_group; /* group_place is a group made for this run: the command joins it */
     struct cgroup_place group_place;   /* memory group that is watched: version 0: none */
     struct cgroup_memory group_before; /* as it was before the command */
+    _Atomic bool second_place;         /* not the first folder: `trouble` says why */
     char trouble[1024];                /* why there is no place or no END, translated */
     _Atomic uint64_t tick_recorded;    /* ticks before this one are in the journal */
     _Atomic uint64_t message_recorded;
