@@ -345,7 +345,7 @@ static void refuses_what_was_never_written(void **unused) {
         {"too many values", {1, 2, 0x81, 0x80, 2, 0, 1, 0, 0, 0, 0, 0, 0}, 13},
         {"a number longer than it need be", {1, 0, 0x81, 0x00, 0, 0}, 6},
         {"a number beyond 64 bits",
-         {1, 0, 1, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2},
+         {1, 0, 1, 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2},
          14},
         {"an id below 0", {1, 1, 1, 3, 0, 0, 0, 0, 0}, 9},
         {"an absent time", {1, 0, 1, 4, 0}, 5},
