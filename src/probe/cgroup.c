@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * See cgroup.h. A process's place is what /proc/PID/cgroup says, translated by the mount it is seen through: in a
- * container a mount shows a part of the hierarchy (mountinfo's root field) or a namespace cuts the path off.
+ * See cgroup.h. A process's place is what /proc/PID/cgroup says, translated by the mount it is seen
+ * through: in a container a mount shows a part of the hierarchy (mountinfo's root field) or a
+ * namespace cuts the path off.
  */
 #include "probe/cgroup.h"
 
@@ -88,7 +89,8 @@ static bool leaves_namespace(const char *path) {
     return strncmp(path, "/..", 3) == 0 && (path[3] == '/' || path[3] == '\0');
 }
 
-/* Takes this mount when the group is visible through it. Of several, the one that shows most of the hierarchy above. */
+/* Takes this mount when the group is visible through it. Of several, the one that shows most of the
+ * hierarchy above. */
 static void consider(const struct root *root, const struct mount *mount, int version,
                      const char *path, size_t *best_root, struct cgroup_place *ret) {
     const char *rest = path_below(path, mount->root);
@@ -140,7 +142,8 @@ static bool go_up(char *folder, const char *mount) {
     return true;
 }
 
-/* v2: does this group account for the controller? cgroup.controllers lists what its parent enabled for it. */
+/* v2: does this group account for the controller? cgroup.controllers lists what its parent enabled
+ * for it. */
 static bool controller_is_on(const struct root *root, const char *folder, const char *controller) {
     char path[FILE_SIZE], text[512];
     if (!join(path, sizeof path, folder, "/cgroup.controllers") ||
@@ -171,7 +174,8 @@ static int find(const struct root *root, pid_t pid, const char *controller,
         return rc;
     }
     if (ret->version == 0) {
-        /* A v1 membership whose hierarchy is not mounted here, or a folder that a container hides. */
+        /* A v1 membership whose hierarchy is not mounted here, or a folder that a container hides.
+         */
         ret->reason = where.v1 || where.v2 ? QUANTITY_NOT_VISIBLE : QUANTITY_NOT_SUPPORTED;
         return 0;
     }
@@ -183,7 +187,8 @@ static int find(const struct root *root, pid_t pid, const char *controller,
             }
         }
     }
-    /* Only the true root of a v1 hierarchy has release_agent; only the true root of v2 has no cgroup.events. */
+    /* Only the true root of a v1 hierarchy has release_agent; only the true root of v2 has no
+     * cgroup.events. */
     ret->is_top = ret->version == 1 ? has_file(root, ret->mount, "/release_agent")
                                     : !has_file(root, ret->mount, "/cgroup.events");
     return 0;
@@ -274,17 +279,17 @@ static int limit_cfs(const struct root *root, const char *folder, const char *na
 
 struct limit_rule {
     const char *unit;
-    const char *name;   /* file, with its slash */
+    const char *name; /* file, with its slash */
     const char *method;
     limit_fn read;
-    double total;       /* a limit at or above it cannot bind; NO_TOTAL where there is none */
+    double total; /* a limit at or above it cannot bind; NO_TOTAL where there is none */
 };
 
 static struct quantity no_limit(const struct cgroup_place *place, const char *unit) {
     return place->is_top ? quantity_open(unit, QUANTITY_NOT_APPLICABLE, N_("no limit is set"))
                          : quantity_open(unit, QUANTITY_NOT_VISIBLE,
                                          N_("no limit is set in the groups that are visible from "
-                                           "here; groups above them may have one"));
+                                            "here; groups above them may have one"));
 }
 
 static struct quantity smallest(const struct root *root, const struct cgroup_place *place,
@@ -297,10 +302,9 @@ static struct quantity smallest(const struct root *root, const struct cgroup_pla
         double value;
         int rc = rule->read(root, folder, rule->name, &value);
         if (rc < 0) {
-            return quantity_open(rule->unit,
-                                 rc == -EACCES || rc == -EPERM ? QUANTITY_NOT_PERMITTED
-                                                               : QUANTITY_FAILED,
-                                 NULL);
+            return quantity_open(
+                rule->unit,
+                rc == -EACCES || rc == -EPERM ? QUANTITY_NOT_PERMITTED : QUANTITY_FAILED, NULL);
         }
         if (rc == 1 && value < best) {
             best = value;
@@ -310,7 +314,8 @@ static struct quantity smallest(const struct root *root, const struct cgroup_pla
     return found ? quantity_measured(rule->unit, best, rule->method) : no_limit(place, rule->unit);
 }
 
-/* v1's memory.stat knows the smallest limit up to the true root, also above what a container shows. */
+/* v1's memory.stat knows the smallest limit up to the true root, also above what a container shows.
+ */
 static bool hierarchical(const struct root *root, const struct cgroup_place *place, const char *key,
                          double *ret_value) {
     char path[FILE_SIZE];
@@ -347,11 +352,9 @@ static struct quantity v2_swap_limit(const struct root *root, const struct cgrou
     if (info->has_swap_total && info->swap_total_bytes == 0) {
         return quantity_open(UNIT_BYTE, QUANTITY_NOT_APPLICABLE, N_("the machine has no swap"));
     }
-    const struct limit_rule rule = {UNIT_BYTE, "/memory.swap.max",
-                                    "cgroup v2 memory.swap.max, smallest of the path",
-                                    limit_number,
-                                    info->has_swap_total ? (double)info->swap_total_bytes
-                                                         : NO_TOTAL};
+    const struct limit_rule rule = {
+        UNIT_BYTE, "/memory.swap.max", "cgroup v2 memory.swap.max, smallest of the path",
+        limit_number, info->has_swap_total ? (double)info->swap_total_bytes : NO_TOTAL};
     return smallest(root, place, &rule);
 }
 
@@ -361,8 +364,8 @@ static void memory_limits(const struct root *root, pid_t pid, struct cgroup_limi
     struct meminfo info;
     (void)meminfo_read(root, &info);
     double memory = info.has_total ? (double)info.total_bytes : NO_TOTAL;
-    double both = info.has_total && info.has_swap_total ? memory + (double)info.swap_total_bytes
-                                                        : NO_TOTAL;
+    double both =
+        info.has_total && info.has_swap_total ? memory + (double)info.swap_total_bytes : NO_TOTAL;
     if (place.version == 0) {
         ret->memory_limit = ret->swap_limit = ret->memory_and_swap_limit =
             quantity_open(UNIT_BYTE, place.reason, N_("no memory control group is visible"));
@@ -518,8 +521,7 @@ static bool parent_is_fit(const struct cgroup_place *parent) {
                (parent->is_top && strcmp(parent->path, parent->mount) == 0);
     }
     char path[FILE_SIZE], text[512];
-    if (parent->version != 2 ||
-        !join(path, sizeof path, parent->path, "/cgroup.subtree_control") ||
+    if (parent->version != 2 || !join(path, sizeof path, parent->path, "/cgroup.subtree_control") ||
         root_read_buf(&root_real, path, text, sizeof text) < 0) {
         return false;
     }
@@ -543,8 +545,8 @@ int cgroup_make_own(const struct cgroup_place *parent, const char *name, struct 
     struct cgroup_place own = *parent;
     int length = snprintf(own.path, sizeof own.path, "%s/probelauf-%s", parent->path, name);
     if (length < 0 || (size_t)length >= sizeof own.path) {
-        return err_set(err, -ENAMETOOLONG, "cgroup-name", "the path of control group '%s' is too long",
-                       parent->path);
+        return err_set(err, -ENAMETOOLONG, "cgroup-name",
+                       "the path of control group '%s' is too long", parent->path);
     }
     if (mkdir(own.path, 0755) < 0) {
         int code = errno;

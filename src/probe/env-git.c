@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The code of a run (`code` in the ENVIRONMENT record): commit, branch, remote, digest of the tracked files, the diff kept
- * with its secrets masked. Two seconds in all; what is not done by then is open with its reason. Without the git program,
- * or where git refuses the repository, the commit is read from its files. Must not run what the repository names.
+ * The code of a run (`code` in the ENVIRONMENT record): commit, branch, remote, digest of the
+ * tracked files, the diff kept with its secrets masked. Two seconds in all; what is not done by
+ * then is open with its reason. Without the git program, or where git refuses the repository, the
+ * commit is read from its files. Must not run what the repository names.
  */
 #include "probe/probe.h"
 
@@ -24,11 +25,11 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define GIT_BUDGET_NS    (2 * NS_PER_S)
-#define DIFF_LIMIT       ((size_t)8 << 20) /* as git prints it */
-#define DIFF_KEPT_LIMIT  ((size_t)1 << 20) /* compressed */
-#define UNTRACKED_LIMIT  ((size_t)16 << 20)
-#define ZSTD_LEVEL       6
+#define GIT_BUDGET_NS   (2 * NS_PER_S)
+#define DIFF_LIMIT      ((size_t)8 << 20) /* as git prints it */
+#define DIFF_KEPT_LIMIT ((size_t)1 << 20) /* compressed */
+#define UNTRACKED_LIMIT ((size_t)16 << 20)
+#define ZSTD_LEVEL      6
 
 static const char *why(int code) {
     switch (code) {
@@ -74,7 +75,8 @@ static void by_files(const struct root *root, const struct git_files *files, jso
     json_put_text(code, "reason", reason);
 }
 
-/* git refuses repositories of other users (safe.directory in git-config(1)); its own words went to stderr. */
+/* git refuses repositories of other users (safe.directory in git-config(1)); its own words went to
+ * stderr. */
 static const char *why_refused(const struct git_files *files) {
     struct stat top, dir;
     uid_t me = geteuid();
@@ -154,8 +156,7 @@ static void keep_diff(const struct strbuf *diff, json_t *code, json_t *reasons) 
     secret_mask(strbuf_str(diff), diff->length, &masked);
     size_t bound = ZSTD_compressBound(masked.length);
     AUTO_FREE char *packed = mem_alloc(bound);
-    size_t length =
-        ZSTD_compress(packed, bound, strbuf_str(&masked), masked.length, ZSTD_LEVEL);
+    size_t length = ZSTD_compress(packed, bound, strbuf_str(&masked), masked.length, ZSTD_LEVEL);
     if (ZSTD_isError(length) || length > DIFF_KEPT_LIMIT) {
         reason_put(reasons, "code.diff", N_("the diff is larger than 1 MiB compressed"));
         return;
@@ -170,14 +171,32 @@ static void keep_diff(const struct strbuf *diff, json_t *code, json_t *reasons) 
 
 static int put_diff(struct git_run *git, json_t *code, json_t *reasons) {
     /* Everything that a configuration could change about the text is said here. */
-    static const char *const ask[] = {"-c", "diff.noprefix=false", "-c", "diff.mnemonicPrefix=false",
-                                      "-c", "diff.interHunkContext=0", "-c", "diff.relative=false",
-                                      "-c", "diff.suppressBlankEmpty=false",
-                                      "-c", "diff.wsErrorHighlight=none",
-                                      "diff", "--no-ext-diff", "--no-textconv", "--no-color",
-                                      "--no-color-moved", "--no-renames", "--full-index", "-U3",
-                                      "--diff-algorithm=myers", "-O/dev/null", "--submodule=short",
-                                      "--ignore-submodules=all", "HEAD", NULL};
+    static const char *const ask[] = {"-c",
+                                      "diff.noprefix=false",
+                                      "-c",
+                                      "diff.mnemonicPrefix=false",
+                                      "-c",
+                                      "diff.interHunkContext=0",
+                                      "-c",
+                                      "diff.relative=false",
+                                      "-c",
+                                      "diff.suppressBlankEmpty=false",
+                                      "-c",
+                                      "diff.wsErrorHighlight=none",
+                                      "diff",
+                                      "--no-ext-diff",
+                                      "--no-textconv",
+                                      "--no-color",
+                                      "--no-color-moved",
+                                      "--no-renames",
+                                      "--full-index",
+                                      "-U3",
+                                      "--diff-algorithm=myers",
+                                      "-O/dev/null",
+                                      "--submodule=short",
+                                      "--ignore-submodules=all",
+                                      "HEAD",
+                                      NULL};
     AUTO_STRBUF struct strbuf diff = STRBUF_INIT;
     int rc = git_run(git, ask, DIFF_LIMIT, &diff);
     if (rc == -EFBIG) {
@@ -199,10 +218,11 @@ static int put_diff(struct git_run *git, json_t *code, json_t *reasons) {
     return 0;
 }
 
-/* How many files git neither tracks nor ignores; a folder of only such files counts once. Names are not kept. */
+/* How many files git neither tracks nor ignores; a folder of only such files counts once. Names are
+ * not kept. */
 static int put_untracked(struct git_run *git, json_t *code) {
-    static const char *const ask[] = {"ls-files", "-o", "-z", "--exclude-standard", "--directory",
-                                      "--no-empty-directory", NULL};
+    static const char *const ask[] = {
+        "ls-files", "-o", "-z", "--exclude-standard", "--directory", "--no-empty-directory", NULL};
     AUTO_STRBUF struct strbuf out = STRBUF_INIT;
     int rc = git_run(git, ask, UNTRACKED_LIMIT, &out);
     if (rc < 0) {
@@ -219,7 +239,8 @@ static int put_untracked(struct git_run *git, json_t *code) {
     return 0;
 }
 
-/* Each step adds what it found; the first that fails ends the rest, and the record says at which it was. */
+/* Each step adds what it found; the first that fails ends the rest, and the record says at which it
+ * was. */
 static void by_git(struct git_run *git, json_t *code, json_t *reasons) {
     bool has_commit = false;
     struct git_tree tree;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which Python interpreters a run uses and what is installed for them (`interpreters`, `packages`). First what the command
- * itself says (its program, a script's first line, an active environment), then the processes seen, then what a shell would
- * find. Starts no Python, reads no package's code.
+ * Which Python interpreters a run uses and what is installed for them (`interpreters`, `packages`).
+ * First what the command itself says (its program, a script's first line, an active environment),
+ * then the processes seen, then what a shell would find. Starts no Python, reads no package's code.
  */
 #include "probe/probe.h"
 
@@ -145,9 +145,9 @@ static bool find_python(const struct finder *finder, const char *name, char ret_
 
 /* Programs that run another one in the same environment. */
 static bool is_wrapper(const char *name) {
-    static const char *const names[] = {"env",    "nice",    "nohup",   "time",    "taskset",
-                                        "numactl", "stdbuf", "timeout", "ionice",  "setsid",
-                                        "chrt",   "xvfb-run", "mpirun", "mpiexec", "srun"};
+    static const char *const names[] = {"env",     "nice",     "nohup",   "time",    "taskset",
+                                        "numactl", "stdbuf",   "timeout", "ionice",  "setsid",
+                                        "chrt",    "xvfb-run", "mpirun",  "mpiexec", "srun"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;
@@ -157,7 +157,8 @@ static bool is_wrapper(const char *name) {
 }
 
 static bool is_shell(const char *name) {
-    static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "make"};
+    static const char *const names[] = {"sh",  "bash", "dash",    "zsh",
+                                        "ksh", "fish", "busybox", "make"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         if (strcmp(name, names[i]) == 0) {
             return true;
@@ -219,7 +220,8 @@ static bool script_interpreter(const struct finder *finder, const char *path,
     return true;
 }
 
-/* Adds the interpreter that the argument is or names. True when it is a shell or a shell's script, which may start any. */
+/* Adds the interpreter that the argument is or names. True when it is a shell or a shell's script,
+ * which may start any. */
 static bool consider_argument(struct finder *finder, const char *argument) {
     char path[PATH_MAX], name[PATH_MAX];
     if (python_name_is(path_name(argument))) {
@@ -238,7 +240,8 @@ static bool consider_argument(struct finder *finder, const char *argument) {
     char shims[PATH_MAX];
     path_parent(path, shims);
     if (strcmp(path_name(shims), "shims") == 0 && pyenv_resolve(finder, path)) {
-        if (!script_interpreter(finder, path, name)) { /* a tool that pip installed, behind a shim */
+        if (!script_interpreter(finder, path,
+                                name)) { /* a tool that pip installed, behind a shim */
             return false;
         }
     }
@@ -288,15 +291,17 @@ static bool read_block(const struct root *root, pid_t pid, const char *name, str
     return (rc == 0 || rc == -EFBIG) && out->length > 0;
 }
 
-static bool read_link(const struct root *root, pid_t pid, const char *name, char ret_path[PATH_MAX]) {
+static bool read_link(const struct root *root, pid_t pid, const char *name,
+                      char ret_path[PATH_MAX]) {
     char path[64];
     (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
     ssize_t length = root_readlink(root, path, ret_path, PATH_MAX);
     return length > 0 && ret_path[0] == '/';
 }
 
-/* The kernel shows the program with its links followed, so a virtual environment shows its base (FEASIBILITY 9). What
- * the process was called by (argv[0], looked up with its own PATH) tells the environment, if it leads to that program. */
+/* The kernel shows the program with its links followed, so a virtual environment shows its base
+ * (FEASIBILITY 9). What the process was called by (argv[0], looked up with its own PATH) tells the
+ * environment, if it leads to that program. */
 static void by_process(struct finder *finder, pid_t pid) {
     char exe[PATH_MAX], cwd[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
     if (!read_link(finder->root, pid, "exe", exe) || !python_name_is(path_name(exe))) {
@@ -308,11 +313,10 @@ static void by_process(struct finder *finder, pid_t pid) {
     bool has_block = read_block(finder->root, pid, "environ", &block);
     struct variables variables = {.block = has_block ? block.data : NULL,
                                   .block_length = has_block ? block.length : 0};
-    const struct finder own = {.root = finder->root,
-                               .cwd = has_cwd ? cwd : NULL,
-                               .variables = &variables};
-    if (has_words && find_python(&own, words.data, path) &&
-        path_follow(finder->root, path, real) && strcmp(real, exe) == 0) {
+    const struct finder own = {
+        .root = finder->root, .cwd = has_cwd ? cwd : NULL, .variables = &variables};
+    if (has_words && find_python(&own, words.data, path) && path_follow(finder->root, path, real) &&
+        strcmp(real, exe) == 0) {
         found_add(finder, path, "process");
         return;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See file-systems.h. The type comes from mountinfo, since statfs gives one number for all of FUSE. */
+/* See file-systems.h. The type comes from mountinfo, since statfs gives one number for all of FUSE.
+ */
 #include "probe/file-systems.h"
 
 #include "base/mem.h"
@@ -15,11 +16,12 @@
 #include <sys/vfs.h>
 
 static bool type_is_network(const char *type) {
-    static const char *const names[] = {"nfs",    "nfs4", "cifs",  "smb3", "smbfs",
-                                        "lustre", "9p",   "ceph",  "afs",  "gpfs",
+    static const char *const names[] = {"nfs",    "nfs4",  "cifs",     "smb3",     "smbfs",
+                                        "lustre", "9p",    "ceph",     "afs",      "gpfs",
                                         "beegfs", "pvfs2", "orangefs", "glusterfs"};
     if (str_starts_with(type, "fuse.")) {
-        /* sshfs, s3fs, rclone, gcsfuse, glusterfs: what is local among them is rare enough to be named */
+        /* sshfs, s3fs, rclone, gcsfuse, glusterfs: what is local among them is rare enough to be
+         * named */
         return strcmp(type, "fuse.fuse-overlayfs") != 0 && strcmp(type, "fuse.squashfuse") != 0 &&
                strcmp(type, "fuse.lxcfs") != 0 && strcmp(type, "fuse.ntfs-3g") != 0;
     }
@@ -47,7 +49,8 @@ static bool tmpfs_size(const char *options, double *ret_bytes) {
     return *at == ',' || *at == '\0';
 }
 
-/* The mount that shows the path: the longest mount point, and of equal ones the last, which covers the others. */
+/* The mount that shows the path: the longest mount point, and of equal ones the last, which covers
+ * the others. */
 static bool find_mount(const struct root *root, const char *path, struct file_system *ret,
                        double *ret_size) {
     struct mounts mounts AUTO_MOUNTS;
@@ -57,8 +60,8 @@ static bool find_mount(const struct root *root, const char *path, struct file_sy
     int rc = mounts_open(root, &mounts);
     while (rc == 0 && mounts_next(&mounts, &mount) == 1) {
         size_t length = strlen(mount.point);
-        if (path_below(path, mount.point) == NULL || length < best ||
-            length >= sizeof ret->point || strlen(mount.type) >= sizeof ret->type) {
+        if (path_below(path, mount.point) == NULL || length < best || length >= sizeof ret->point ||
+            strlen(mount.type) >= sizeof ret->type) {
             continue;
         }
         best = length;

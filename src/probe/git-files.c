@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See git-files.h. Everything read here may be hostile: no path is followed that a ref name makes up. */
+/* See git-files.h. Everything read here may be hostile: no path is followed that a ref name makes
+ * up. */
 #include "probe/git-files.h"
 
 #include "base/str.h"
@@ -69,7 +70,8 @@ bool git_files_find(const struct root *root, const char *cwd, struct git_files *
     }
 }
 
-/* refs/heads/x, and nothing that climbs out of the repository (git-check-ref-format(1) forbids ".."). */
+/* refs/heads/x, and nothing that climbs out of the repository (git-check-ref-format(1) forbids
+ * ".."). */
 static bool ref_is_safe(const char *ref) {
     return str_starts_with(ref, "refs/") && strstr(ref, "..") == NULL;
 }
@@ -128,7 +130,8 @@ bool git_files_head(const struct root *root, const struct git_files *files,
     return false;
 }
 
-/* [remote "origin"] … url = VALUE. Includes and quoting beyond surrounding quotes are git's business. */
+/* [remote "origin"] … url = VALUE. Includes and quoting beyond surrounding quotes are git's
+ * business. */
 bool git_files_remote(const struct root *root, const struct git_files *files,
                       struct strbuf *ret_url) {
     char path[PATH_MAX];

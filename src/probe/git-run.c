@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See git-run.h. Every switch below is there because a repository's own configuration can run programs by it. */
+/* See git-run.h. Every switch below is there because a repository's own configuration can run
+ * programs by it. */
 #include "probe/git-run.h"
 
 #include "base/clock.h"
@@ -14,32 +15,75 @@
 
 #define CONFIG_LIMIT ((size_t)1 << 20)
 
-/* env(1) takes variables away that would point git at another repository (git rev-parse --local-env-vars) or
- * change how it compares. */
+/* env(1) takes variables away that would point git at another repository (git rev-parse
+ * --local-env-vars) or change how it compares. */
 static const char *const command[] = {
-    "env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "-u", "GIT_COMMON_DIR",
-    "-u", "GIT_OBJECT_DIRECTORY", "-u", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "-u", "GIT_PREFIX",
-    "-u", "GIT_NAMESPACE", "-u", "GIT_CONFIG", "-u", "GIT_EXTERNAL_DIFF", "-u", "GIT_DIFF_OPTS",
-    "-u", "GIT_ATTR_SOURCE", "-u", "GIT_LITERAL_PATHSPECS", "-u", "GIT_GLOB_PATHSPECS",
-    "-u", "GIT_NOGLOB_PATHSPECS", "-u", "GIT_ICASE_PATHSPECS",
-    "git", "--no-pager",
-    "-c", "core.fsmonitor=false",      /* a program, or a daemon that stays */
-    "-c", "core.hooksPath=/dev/null",  /* no hook can be found there */
-    "-c", "core.sshCommand=false",
-    "-c", "credential.helper=",        /* empty: forget the helpers named so far */
-    "-c", "diff.external=",
-    "-c", "submodule.recurse=false",
-    "-c", "status.renames=false",      /* one line a path, whatever the user likes to see */
-    "-c", "diff.renames=false",
-    "-c", "gc.auto=0",
-    "-c", "maintenance.auto=false",
+    "env",
+    "-u",
+    "GIT_DIR",
+    "-u",
+    "GIT_WORK_TREE",
+    "-u",
+    "GIT_INDEX_FILE",
+    "-u",
+    "GIT_COMMON_DIR",
+    "-u",
+    "GIT_OBJECT_DIRECTORY",
+    "-u",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "-u",
+    "GIT_PREFIX",
+    "-u",
+    "GIT_NAMESPACE",
+    "-u",
+    "GIT_CONFIG",
+    "-u",
+    "GIT_EXTERNAL_DIFF",
+    "-u",
+    "GIT_DIFF_OPTS",
+    "-u",
+    "GIT_ATTR_SOURCE",
+    "-u",
+    "GIT_LITERAL_PATHSPECS",
+    "-u",
+    "GIT_GLOB_PATHSPECS",
+    "-u",
+    "GIT_NOGLOB_PATHSPECS",
+    "-u",
+    "GIT_ICASE_PATHSPECS",
+    "git",
+    "--no-pager",
+    "-c",
+    "core.fsmonitor=false", /* a program, or a daemon that stays */
+    "-c",
+    "core.hooksPath=/dev/null", /* no hook can be found there */
+    "-c",
+    "core.sshCommand=false",
+    "-c",
+    "credential.helper=", /* empty: forget the helpers named so far */
+    "-c",
+    "diff.external=",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "status.renames=false", /* one line a path, whatever the user likes to see */
+    "-c",
+    "diff.renames=false",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
 };
 
-/* Over our environment. A partial clone would fetch what it lacks: GIT_NO_LAZY_FETCH (git 2.45) and, for older ones, no
- * transport is allowed at all. */
-static const char *const variables[] = {"GIT_OPTIONAL_LOCKS=0",   "GIT_TERMINAL_PROMPT=0",
-                                        "GIT_NO_LAZY_FETCH=1",    "GIT_ALLOW_PROTOCOL=none",
-                                        "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C", NULL};
+/* Over our environment. A partial clone would fetch what it lacks: GIT_NO_LAZY_FETCH (git 2.45)
+ * and, for older ones, no transport is allowed at all. */
+static const char *const variables[] = {"GIT_OPTIONAL_LOCKS=0",
+                                        "GIT_TERMINAL_PROMPT=0",
+                                        "GIT_NO_LAZY_FETCH=1",
+                                        "GIT_ALLOW_PROTOCOL=none",
+                                        "GIT_NO_REPLACE_OBJECTS=1",
+                                        "LC_ALL=C",
+                                        NULL};
 
 void git_run_init(struct git_run *git, const char *folder, int64_t deadline_mono_ns) {
     *git = (struct git_run){.folder = folder, .deadline_mono_ns = deadline_mono_ns, .status = -1};
@@ -100,8 +144,7 @@ int git_run(struct git_run *git, const char *const args[], size_t limit, struct 
 }
 
 static void add_override(struct git_run *git, const char *key, size_t length, const char *value) {
-    git->overrides =
-        mem_realloc(git->overrides, git->override_count + 1, sizeof *git->overrides);
+    git->overrides = mem_realloc(git->overrides, git->override_count + 1, sizeof *git->overrides);
     git->overrides[git->override_count++] = mem_printf("%.*s%s", (int)length, key, value);
 }
 

@@ -26,7 +26,8 @@ struct entry {
     char oid[GIT_COMMIT_SIZE];
     char index_oid[GIT_COMMIT_SIZE];
     bool changed; /* the working tree may differ: hash it */
-    bool hidden;  /* by an index flag (assume-unchanged, skip-worktree): git does not look, so we do */
+    bool hidden;  /* by an index flag (assume-unchanged, skip-worktree): git does not look, so we do
+                   */
     bool deleted;
 };
 
@@ -55,7 +56,8 @@ static bool parse_index_entry(const char *line, struct entry *ret) {
     char tag, stage;
     int path_at = 0;
     struct entry out = {0};
-    if (sscanf(line, "%c %6[0-7] %64[0-9a-f] %c%n", &tag, out.mode, out.oid, &stage, &path_at) != 4 ||
+    if (sscanf(line, "%c %6[0-7] %64[0-9a-f] %c%n", &tag, out.mode, out.oid, &stage, &path_at) !=
+            4 ||
         line[path_at] != '\t' || line[path_at + 1] == '\0' || !git_is_commit(out.oid)) {
         return false;
     }
@@ -63,7 +65,6 @@ static bool parse_index_entry(const char *line, struct entry *ret) {
     memcpy(out.index_oid, out.oid, sizeof out.oid);
     /* lower case: assume-unchanged; S: skip-worktree (git-ls-files(1), -v) */
     out.hidden = (tag >= 'a' && tag <= 'z') || tag == 'S';
-    out.changed = stage != '0'; /* a conflict: what is on disk counts */
     *ret = out;
     return true;
 }
@@ -75,8 +76,10 @@ static int read_index(const struct strbuf *list, struct entries *entries) {
         if (!parse_index_entry(line, &entry)) {
             return -EPROTO;
         }
-        if (entries->count > 0 && strcmp(entries->items[entries->count - 1].path, entry.path) == 0) {
-            continue; /* further stages of a conflict */
+        if (entries->count > 0 &&
+            strcmp(entries->items[entries->count - 1].path, entry.path) == 0) {
+            continue; /* further stages of a conflict; git status names it, and what is on disk
+                         counts */
         }
         if (entries->count == entries->capacity) {
             entries->capacity = entries->capacity == 0 ? 256 : entries->capacity * 2;
@@ -153,7 +156,8 @@ static int read_changes(const struct strbuf *list, struct entries *entries, bool
 /* ---- object ids of what is on disk ---- */
 
 /* A blob is hashed with a head "blob LENGTH\0"; SHA-1 or SHA-256 by the repository's format. */
-static void blob_oid(const char *bytes, size_t length, size_t oid_length, char ret_oid[GIT_COMMIT_SIZE]) {
+static void blob_oid(const char *bytes, size_t length, size_t oid_length,
+                     char ret_oid[GIT_COMMIT_SIZE]) {
     AUTO_STRBUF struct strbuf blob = STRBUF_INIT;
     strbuf_printf(&blob, "blob %zu", length);
     strbuf_add_char(&blob, '\0');
@@ -236,7 +240,8 @@ static int hash_changed(struct git_run *git, struct entries *entries) {
     return hash_batch(git, batch, count);
 }
 
-/* Files that the index tells git not to look at. Absent ones (sparse checkouts) stay as the index names them. */
+/* Files that the index tells git not to look at. Absent ones (sparse checkouts) stay as the index
+ * names them. */
 static void look_behind_flags(const char *top, struct entries *entries) {
     for (size_t i = 0; i < entries->count; i++) {
         struct entry *entry = &entries->items[i];
@@ -284,8 +289,8 @@ static void make_digest(const struct entries *entries, struct git_tree *ret) {
 
 int git_tree_read(struct git_run *git, struct git_tree *ret) {
     static const char *const list[] = {"ls-files", "-s", "-v", "-z", NULL};
-    static const char *const status[] = {"status", "--porcelain=v2", "-z", "-uno",
-                                         "--ignore-submodules=all", NULL};
+    static const char *const status[] = {"status", "--porcelain=v2",          "-z",
+                                         "-uno",   "--ignore-submodules=all", NULL};
     AUTO_STRBUF struct strbuf index = STRBUF_INIT, changes = STRBUF_INIT;
     struct entries entries AUTO_ENTRIES = {0};
     struct git_tree out = {0};

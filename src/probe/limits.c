@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the run may use (`limits`) beside what the machine has (`totals`), each a quantity: on a rented slice the totals
- * alone mislead. Reads what the calling process is bound by, which is what the command inherits.
+ * What the run may use (`limits`) beside what the machine has (`totals`), each a quantity: on a
+ * rented slice the totals alone mislead. Reads what the calling process is bound by, which is what
+ * the command inherits.
  */
 #include "probe/probe.h"
 
@@ -34,7 +35,8 @@ static const struct ulimit {
     {"cpu_time", "Max cpu time", UNIT_CORE_SECOND},
 };
 
-/* "Max open files            1024                 1048576              files": the soft limit is the one that binds. */
+/* "Max open files            1024                 1048576              files": the soft limit is
+ * the one that binds. */
 static bool ulimit_line(const char *line, const struct ulimit *limit, struct quantity *ret) {
     size_t length = strlen(limit->name);
     if (strncmp(line, limit->name, length) != 0 || line[length] != ' ') {
@@ -74,7 +76,8 @@ static void put_ulimits(const struct root *root, json_t *limits) {
 
 /* ---- processors ---- */
 
-/* The allowed list may name processors that are not there (the kernel's possible ones): only online ones count. */
+/* The allowed list may name processors that are not there (the kernel's possible ones): only online
+ * ones count. */
 static struct quantity allowed_cpus(const struct root *root, const struct cpu_list *online) {
     struct lines lines AUTO_LINES;
     int rc = lines_open(root, "/proc/self/status", (size_t)1 << 20, &lines);
@@ -127,9 +130,9 @@ static void put_totals(const struct root *root, const struct cpu_list *online, c
     quantity_put(totals, "memory_available",
                  memory_figure(info.has_available, info.available_bytes,
                                "/proc/meminfo MemAvailable, once"));
-    quantity_put(totals, "swap",
-                 memory_figure(info.has_swap_total, info.swap_total_bytes,
-                               "/proc/meminfo SwapTotal"));
+    quantity_put(
+        totals, "swap",
+        memory_figure(info.has_swap_total, info.swap_total_bytes, "/proc/meminfo SwapTotal"));
     quantity_put(totals, "cpu",
                  online != NULL
                      ? quantity_measured(UNIT_CORE, (double)cpu_list_count(online), method)
@@ -139,7 +142,8 @@ static void put_totals(const struct root *root, const struct cpu_list *online, c
     quantity_put(totals, "open_files", number_of(root, "/proc/sys/fs/file-max", UNIT_COUNT));
 }
 
-/* The record's quantities hold no sentence; an open limit that is not simply absent says why among the reasons. */
+/* The record's quantities hold no sentence; an open limit that is not simply absent says why among
+ * the reasons. */
 static void limit_put(json_t *limits, json_t *reasons, const char *key, struct quantity q) {
     quantity_put(limits, key, q);
     if (q.state == QUANTITY_OPEN && q.reason != QUANTITY_NOT_APPLICABLE && q.detail != NULL) {

@@ -32,7 +32,8 @@ static int fill(struct lines *lines) {
         lines->end -= lines->begin;
         lines->begin = 0;
     }
-    size_t want = sizeof lines->buffer - 1 - lines->end; /* one byte stays for the terminating NUL */
+    size_t want =
+        sizeof lines->buffer - 1 - lines->end; /* one byte stays for the terminating NUL */
     if (want > lines->left) {
         want = lines->left;
     }

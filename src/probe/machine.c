@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the machine is: processor, system, virtualisation and container signs, the file systems that matter. Names only;
- * its sizes are totals and limits (limits.c). The host name is kept: runs of one machine must be told from runs of
- * another; the record stays with the user unless exported. Serial numbers and addresses are never read.
+ * What the machine is: processor, system, virtualisation and container signs, the file systems that
+ * matter. Names only; its sizes are totals and limits (limits.c). The host name is kept: runs of
+ * one machine must be told from runs of another; the record stays with the user unless exported.
+ * Serial numbers and addresses are never read.
  */
 #include "probe/probe.h"
 
@@ -152,11 +153,20 @@ static void put_system(const struct root *root, json_t *machine, json_t *reasons
 static const struct {
     const char *part, *name;
 } dmi_names[] = {
-    {"Amazon EC2", "amazon-ec2"}, {"Google", "google"},         {"VMware", "vmware"},
-    {"VirtualBox", "virtualbox"}, {"innotek", "virtualbox"},    {"Microsoft", "hyper-v"},
-    {"Xen", "xen"},               {"OpenStack", "openstack"},   {"Alibaba", "alibaba"},
-    {"Hetzner", "hetzner"},       {"DigitalOcean", "digitalocean"},
-    {"QEMU", "qemu"},             {"KVM", "kvm"},               {"Bochs", "bochs"},
+    {"Amazon EC2", "amazon-ec2"},
+    {"Google", "google"},
+    {"VMware", "vmware"},
+    {"VirtualBox", "virtualbox"},
+    {"innotek", "virtualbox"},
+    {"Microsoft", "hyper-v"},
+    {"Xen", "xen"},
+    {"OpenStack", "openstack"},
+    {"Alibaba", "alibaba"},
+    {"Hetzner", "hetzner"},
+    {"DigitalOcean", "digitalocean"},
+    {"QEMU", "qemu"},
+    {"KVM", "kvm"},
+    {"Bochs", "bochs"},
     {"Parallels", "parallels"},
 };
 
@@ -181,7 +191,8 @@ static void put_virtualization(const struct root *root, const struct cpu_info *c
     (void)host_first_line(root, "/proc/sys/kernel/osrelease", kernel, sizeof kernel);
     const char *found = name_in(vendor) != NULL ? name_in(vendor) : name_in(product);
     if (strcasestr(kernel, "microsoft") != NULL) {
-        /* WSL 1 has no kernel of its own and calls itself "-Microsoft"; WSL 2 "-microsoft-standard-WSL2" */
+        /* WSL 1 has no kernel of its own and calls itself "-Microsoft"; WSL 2
+         * "-microsoft-standard-WSL2" */
         found = strcasestr(kernel, "standard") != NULL || strstr(kernel, "WSL2") != NULL ? "wsl2"
                                                                                          : "wsl1";
     } else if (cpu->has_flags && !cpu->has_hypervisor) {
@@ -193,7 +204,8 @@ static void put_virtualization(const struct root *root, const struct cpu_info *c
         found = "unnamed";
     }
     if (found == NULL) {
-        reason_put(reasons, "machine.virtualization", N_("neither processor nor firmware tells it"));
+        reason_put(reasons, "machine.virtualization",
+                   N_("neither processor nor firmware tells it"));
         return;
     }
     json_put_text(machine, "virtualization", found);
@@ -288,9 +300,12 @@ static void signs_by_groups(const struct root *root, struct container_signs *fou
     static const struct {
         const char *part;
         enum container_kind kind;
-    } parts[] = {{"/kubepods", CONTAINER_KUBERNETES}, {"/docker/", CONTAINER_DOCKER},
-                 {"docker-", CONTAINER_DOCKER},       {"libpod-", CONTAINER_PODMAN},
-                 {"/lxc/", CONTAINER_LXC},            {"/lxc.payload", CONTAINER_LXC}};
+    } parts[] = {{"/kubepods", CONTAINER_KUBERNETES},
+                 {"/docker/", CONTAINER_DOCKER},
+                 {"docker-", CONTAINER_DOCKER},
+                 {"libpod-", CONTAINER_PODMAN},
+                 {"/lxc/", CONTAINER_LXC},
+                 {"/lxc.payload", CONTAINER_LXC}};
     bool seen[ARRAY_LENGTH(parts)] = {false};
     struct lines lines AUTO_LINES;
     char *line;
@@ -382,7 +397,8 @@ static void put_file_systems(const struct probe_context *context, json_t *machin
                     temporary != NULL && temporary[0] == '/' ? temporary : "/tmp", list);
 }
 
-/* A /proc mounted with hidepid= hides other users' processes (proc(5)); root sees them all the same. */
+/* A /proc mounted with hidepid= hides other users' processes (proc(5)); root sees them all the
+ * same. */
 static void note_hidden_processes(const struct root *root, json_t *machine, json_t *reasons) {
     struct mounts mounts AUTO_MOUNTS;
     struct mount mount;

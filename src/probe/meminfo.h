@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* /proc/meminfo: the machine's memory, or what a container's file system says it is (lxcfs). Absent figures stay absent. */
+/* /proc/meminfo: the machine's memory, or what a container's file system says it is (lxcfs). Absent
+ * figures stay absent. */
 #pragma once
 
 #include "base/root.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See mounts.h. A machine with thousands of mounts is read in full, but never more than the limit. */
+/* See mounts.h. A machine with thousands of mounts is read in full, but never more than the limit.
+ */
 #include "probe/mounts.h"
 
 #include <string.h>
@@ -28,7 +29,8 @@ static char *next_word(char **cursor) {
     return word;
 }
 
-/* Blank, tab, newline and backslash are written as three octal digits (proc(5)). In place: it only gets shorter. */
+/* Blank, tab, newline and backslash are written as three octal digits (proc(5)). In place: it only
+ * gets shorter. */
 static void unescape(char *text) {
     char *out = text;
     for (const char *at = text; *at != '\0'; at++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * /proc/self/mountinfo, one mount at a time (proc(5)): what is mounted where, and which part of it. Knows nothing about
- * control groups or file systems.
+ * /proc/self/mountinfo, one mount at a time (proc(5)): what is mounted where, and which part of it.
+ * Knows nothing about control groups or file systems.
  */
 #pragma once
 
@@ -24,15 +24,18 @@ struct mounts {
 };
 
 int mounts_open(const struct root *root, struct mounts *ret);
-/* 1 with the next mount (texts valid until the next call), 0 at the end, negative errno. Lines that are no mountinfo
- * are left out. */
+/* 1 with the next mount (texts valid until the next call), 0 at the end, negative errno. Lines that
+ * are no mountinfo are left out. */
 int mounts_next(struct mounts *mounts, struct mount *ret);
 void mounts_close(struct mounts *mounts);
 #define AUTO_MOUNTS __attribute__((cleanup(mounts_close)))
 
-/* Is `word` one of the comma-separated options? With a value ("size="), *ret_value points behind the '='. */
+/* Is `word` one of the comma-separated options? With a value ("size="), *ret_value points behind
+ * the '='. */
 bool mount_has_option(const char *options, const char *word);
-const char *mount_option_value(const char *options, const char *key); /* NULL when absent; ends at ',' or NUL */
+const char *mount_option_value(const char *options,
+                               const char *key); /* NULL when absent; ends at ',' or NUL */
 
-/* Is `path` the folder `base` or inside it? Both absolute; returns the rest ("" or "/..."), or NULL. */
+/* Is `path` the folder `base` or inside it? Both absolute; returns the rest ("" or "/..."), or
+ * NULL. */
 const char *path_below(const char *path, const char *base);

@@ -34,7 +34,8 @@ const char *path_name(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Takes "//", "/./" and "/x/.." away. Wrong where x is a link to a folder elsewhere; interpreters' links are not. */
+/* Takes "//", "/./" and "/x/.." away. Wrong where x is a link to a folder elsewhere; interpreters'
+ * links are not. */
 static void normalize(char *path) {
     char *out = path;
     for (const char *at = path; *at != '\0';) {
@@ -106,7 +107,8 @@ bool path_find_program(const struct root *root, const char *name, const char *pa
         if (wrote < 0 || wrote >= PATH_MAX) {
             continue;
         }
-        if (length == 0 || folder[0] != '/') { /* an empty or relative part means the working folder */
+        if (length == 0 ||
+            folder[0] != '/') { /* an empty or relative part means the working folder */
             if (cwd == NULL || !path_join(folder, cwd, length > 0 ? folder : ".")) {
                 continue;
             }

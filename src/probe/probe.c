@@ -30,11 +30,11 @@ static char *cpu_limit(const json_t *limits) {
     const json_t *q = json_get_object(limits, "cpu");
     const char *none = quantity_reason_name(QUANTITY_NOT_APPLICABLE);
     return strcmp(json_get_text(q, "reason", ""), none) == 0 ? mem_strdup("none")
-                                                              : known_value(limits, "cpu");
+                                                             : known_value(limits, "cpu");
 }
 
-/* What the kernel keeps of the same memory differs by some MiB between boots and versions: a sixteenth of the power of
- * two below is what a user would call another machine. */
+/* What the kernel keeps of the same memory differs by some MiB between boots and versions: a
+ * sixteenth of the power of two below is what a user would call another machine. */
 static char *memory_class(const json_t *totals) {
     const json_t *q = json_get_object(totals, "memory");
     int64_t bytes = json_get_int(q, "value", 0);
@@ -74,8 +74,8 @@ static void interpreter(const json_t *environment, char **ret_version, char **re
     *ret_packages = packages != NULL ? mem_strdup(packages) : NULL;
 }
 
-/* Adds `fingerprint_parts` (text or null each) and `fingerprint`, SHA-256 over the lines "key=value\n" in this order; an
- * open part is the line "key?\n". */
+/* Adds `fingerprint_parts` (text or null each) and `fingerprint`, SHA-256 over the lines
+ * "key=value\n" in this order; an open part is the line "key?\n". */
 static void put_fingerprint(json_t *environment) {
     const json_t *machine = json_get_object(environment, "machine");
     const json_t *totals = json_get_object(environment, "totals");

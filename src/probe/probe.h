@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What can be read once about the place of a run, behind one ops table: machine, limits, code (git), Python interpreters and
- * packages. Each collector writes its part of the ENVIRONMENT record (docs/journal-format.md) and names in `reasons` what it
- * could not read. Runs in a helper process, never in the monitor: it may take seconds.
+ * What can be read once about the place of a run, behind one ops table: machine, limits, code
+ * (git), Python interpreters and packages. Each collector writes its part of the ENVIRONMENT record
+ * (docs/journal-format.md) and names in `reasons` what it could not read. Runs in a helper process,
+ * never in the monitor: it may take seconds.
  */
 #pragma once
 
@@ -16,22 +17,25 @@
 
 struct probe_context {
     const struct root *root;
-    const char *cwd;              /* of the command */
-    const char *const *argv;      /* of the command */
+    const char *cwd;         /* of the command */
+    const char *const *argv; /* of the command */
     size_t argc;
-    char *const *environment;     /* of the command */
-    const pid_t *pids;            /* processes of the tree seen so far (for interpreters); may be empty */
+    char *const *environment; /* of the command */
+    const pid_t *pids; /* processes of the tree seen so far (for interpreters); may be empty */
     size_t pid_count;
-    int64_t budget_ns;            /* for the code and for the packages, each; 0: the usual 2 s */
+    int64_t budget_ns; /* for the code and for the packages, each; 0: the usual 2 s */
 };
 
 struct probe_ops {
     const char *name; /* key in `reasons` */
-    /* Required. Adds its keys to environment; absence is a reason, not an error. Negative: the probe itself broke. */
-    int (*collect)(const struct probe_context *context, json_t *environment, json_t *reasons, struct err *err);
+    /* Required. Adds its keys to environment; absence is a reason, not an error. Negative: the
+     * probe itself broke. */
+    int (*collect)(const struct probe_context *context, json_t *environment, json_t *reasons,
+                   struct err *err);
 };
 
 extern const struct probe_ops probe_machine, probe_limits, probe_git, probe_python;
 
-/* All collectors in order; a broken one becomes a reason. Adds `fingerprint` (SHA-256 over what decides comparability). */
+/* All collectors in order; a broken one becomes a reason. Adds `fingerprint` (SHA-256 over what
+ * decides comparability). */
 json_t *probe_environment(const struct probe_context *context);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * /proc of processes, see procfs.h. Runs in the monitor's loop: no allocation, no file that can hang (but for
- * procfs_pss, which the slow reader calls). What does not look like the kernel's text is refused (-EBADMSG), never
- * guessed at. A process that has gone is normal: -ENOENT (its folder) or -ESRCH (while reading).
+ * /proc of processes, see procfs.h. Runs in the monitor's loop: no allocation, no file that can
+ * hang (but for procfs_pss, which the slow reader calls). What does not look like the kernel's text
+ * is refused (-EBADMSG), never guessed at. A process that has gone is normal: -ENOENT (its folder)
+ * or -ESRCH (while reading).
  */
 #include "probe/procfs.h"
 
@@ -34,8 +35,9 @@ static bool ticks_to_ns(uint64_t ticks, uint64_t *ret_ns) {
     return !__builtin_mul_overflow(ticks, ns_per_tick, ret_ns);
 }
 
-/* The numbers behind the state, by their number in proc(5): fields[4] is the parent. Negative ones (tty_nr, tpgid,
- * priority, nice can be) are stored as the magnitude, for nothing here uses them. */
+/* The numbers behind the state, by their number in proc(5): fields[4] is the parent. Negative ones
+ * (tty_nr, tpgid, priority, nice can be) are stored as the magnitude, for nothing here uses them.
+ */
 #define STAT_FIRST 4
 #define STAT_LAST  42
 static bool stat_fields(const char *at, uint64_t fields[STAT_LAST + 1]) {
@@ -56,7 +58,8 @@ static bool stat_fields(const char *at, uint64_t fields[STAT_LAST + 1]) {
 }
 
 static int stat_parse(const char *text, size_t length, pid_t pid, struct proc_stat *ret) {
-    /* comm may hold blanks, parentheses and newlines; numbers follow, so the last ')' ends it (proc(5)). */
+    /* comm may hold blanks, parentheses and newlines; numbers follow, so the last ')' ends it
+     * (proc(5)). */
     const char *open = memchr(text, '(', length);
     const char *close = memrchr(text, ')', length);
     const char *at = text;
@@ -191,8 +194,8 @@ int procfs_thread_io(const struct root *root, pid_t pid, pid_t tid, struct proc_
     return io_read(root, path, ret);
 }
 
-/* Sums the Pss lines of path: one in smaps_rollup, one per mapping in smaps. Mapping names stand on lines that begin
- * with an address, so none can pass for a Pss line. */
+/* Sums the Pss lines of path: one in smaps_rollup, one per mapping in smaps. Mapping names stand on
+ * lines that begin with an address, so none can pass for a Pss line. */
 static int pss_read(const struct root *root, const char *path, size_t limit, struct proc_pss *ret) {
     struct lines lines AUTO_LINES;
     int rc = lines_open(root, path, limit, &lines);
@@ -262,8 +265,8 @@ static int numbers_open(const struct root *root, const char *path, struct number
     return ret->fd < 0 ? ret->fd : 0;
 }
 
-/* 1: the next entry whose whole name is a process number; 0: end; negative errno. getdents64 instead of readdir, for
- * opendir allocates. */
+/* 1: the next entry whose whole name is a process number; 0: end; negative errno. getdents64
+ * instead of readdir, for opendir allocates. */
 static int numbers_next(struct numbers *numbers, pid_t *ret_pid) {
     for (;;) {
         if (numbers->position >= numbers->length) {
@@ -285,7 +288,8 @@ static int numbers_next(struct numbers *numbers, pid_t *ret_pid) {
     }
 }
 
-/* Appends the numbers of one children file. The list is one line of any length, so it is read in pieces. */
+/* Appends the numbers of one children file. The list is one line of any length, so it is read in
+ * pieces. */
 static int children_of_thread(const struct root *root, const char *path, pid_t *ret_pids,
                               size_t capacity, size_t *total) {
     int fd AUTO_CLOSE = root_open(root, path, O_RDONLY);
@@ -399,8 +403,8 @@ static bool contains(const pid_t *pids, size_t count, pid_t pid) {
     return false;
 }
 
-/* Keeps of the `added` numbers behind `count` those that are new and not to be skipped; returns the new count. A
- * process can turn up twice when it changes its parent while we look. */
+/* Keeps of the `added` numbers behind `count` those that are new and not to be skipped; returns the
+ * new count. A process can turn up twice when it changes its parent while we look. */
 static size_t keep_new(pid_t pid, const pid_t *skip, size_t skip_count, pid_t *pids, size_t count,
                        size_t added) {
     size_t kept = count;
@@ -413,8 +417,8 @@ static size_t keep_new(pid_t pid, const pid_t *skip, size_t skip_count, pid_t *p
     return kept;
 }
 
-/* Without children files: whole passes over /proc until a pass finds nobody new. Numbers mostly grow from parent to
- * child, so two passes are usual. */
+/* Without children files: whole passes over /proc until a pass finds nobody new. Numbers mostly
+ * grow from parent to child, so two passes are usual. */
 static size_t tree_by_scan(const struct root *root, pid_t pid, const pid_t *skip, size_t skip_count,
                            pid_t *ret_pids, size_t capacity, bool *ret_truncated) {
     size_t count = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See python-layout.h. Sources: CPython Modules/getpath.py and Lib/site.py as documented, PEP 405, Debian's Python policy. */
+/* See python-layout.h. Sources: CPython Modules/getpath.py and Lib/site.py as documented, PEP 405,
+ * Debian's Python policy. */
 #include "probe/python-layout.h"
 
 #include "base/fd.h"
@@ -143,7 +144,8 @@ static void library_of_version(const char *version, char ret_library[32]) {
     size_t minor = dot != NULL ? strspn(dot + 1, "0123456789") : 0;
     ret_library[0] = '\0';
     if (minor > 0) {
-        (void)snprintf(ret_library, 32, "python%.*s", (int)((size_t)(dot - version) + 1 + minor), version);
+        (void)snprintf(ret_library, 32, "python%.*s", (int)((size_t)(dot - version) + 1 + minor),
+                       version);
     }
 }
 
@@ -200,7 +202,8 @@ static bool locate_venv(const struct root *root, struct python *python) {
     return true;
 }
 
-/* Managers name their folders by the whole version: pyenv ".../3.11.7", uv ".../cpython-3.11.7-linux-x86_64-gnu". */
+/* Managers name their folders by the whole version: pyenv ".../3.11.7", uv
+ * ".../cpython-3.11.7-linux-x86_64-gnu". */
 static void version_of_folder(struct python *python) {
     const char *at = strstr(path_name(python->prefix), python->version);
     size_t length = strlen(python->version);

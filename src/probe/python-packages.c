@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* See python-packages.h. Sources: PEP 376, 427, 503, 610; setuptools' egg formats; conda's conda-meta folder. */
+/* See python-packages.h. Sources: PEP 376, 427, 503, 610; setuptools' egg formats; conda's
+ * conda-meta folder. */
 #include "probe/python-packages.h"
 
 #include "base/clock.h"
@@ -196,7 +197,8 @@ static void each_entry(struct collector *to, const char *path, entry_fn take) {
     }
     const struct dirent *entry;
     while (may_go_on(to->budget) && (entry = readdir(folder)) != NULL) {
-        if (entry->d_name[0] != '~' && entry->d_name[0] != '.') { /* '~': what pip failed to remove */
+        if (entry->d_name[0] != '~' &&
+            entry->d_name[0] != '.') { /* '~': what pip failed to remove */
             take(to, path, entry->d_name);
         }
     }
@@ -266,7 +268,7 @@ static void make_digest(json_t *seen, char ret_digest[SHA256_HEX_SIZE]) {
     AUTO_FREE char **lines = mem_alloc((count + 1) * sizeof *lines);
     const char *name;
     json_t *identity;
-    json_object_foreach(seen, name, identity) {
+    json_object_foreach (seen, name, identity) {
         lines[filled++] = mem_printf("%s==%s\n", name, json_string_value(identity));
     }
     qsort(lines, filled, sizeof *lines, compare_texts);

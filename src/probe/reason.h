@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Why a part of the ENVIRONMENT record is open. Records keep the English sentence (mark it N_), so that what is stored does
- * not depend on anybody's language; whoever shows it looks it up.
+ * Why a part of the ENVIRONMENT record is open. Records keep the English sentence (mark it N_), so
+ * that what is stored does not depend on anybody's language; whoever shows it looks it up.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Control groups: each recorded machine's figures one by one; odd paths and content; a real v1 group where one can be made. */
+/* Control groups: each recorded machine's figures one by one; odd paths and content; a real v1
+ * group where one can be made. */
 #include "probe/cgroup.h"
 
 #include "base/err.h"
@@ -40,12 +41,12 @@ static void test_places(void **state) {
          "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/"
          "app-org.gnome.Terminal.slice/vte-spawn-1.scope",
          "/sys/fs/cgroup", true, 0},
-        {"hybrid-vm", 1, "/sys/fs/cgroup/memory/sandbox/f720ab3a", "/sys/fs/cgroup/memory", true, 0},
+        {"hybrid-vm", 1, "/sys/fs/cgroup/memory/sandbox/f720ab3a", "/sys/fs/cgroup/memory", true,
+         0},
         {"docker-v2", 2, "/sys/fs/cgroup", "/sys/fs/cgroup", false, 0},
         {"docker-v1", 1, "/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory", false, 0},
         {"kubernetes-pod", 2, "/sys/fs/cgroup", "/sys/fs/cgroup", false, 0},
-        {"slurm-v2", 2,
-         "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0",
+        {"slurm-v2", 2, "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0",
          "/sys/fs/cgroup", true, 0},
         {"wsl2", 2, "/sys/fs/cgroup", "/sys/fs/cgroup", true, 0},
         /* the user's slice has no memory controller: the nearest group that has one */
@@ -73,7 +74,7 @@ static void test_limits_of_v1(void **state) {
     struct root root = {base};
     struct cgroup_limits limits;
     cgroup_limits(&root, 0, &limits);
-    check_measured(&limits.memory_limit, 32 * GIB);          /* the parent's, not the job's own "none" */
+    check_measured(&limits.memory_limit, 32 * GIB); /* the parent's, not the job's own "none" */
     check_measured(&limits.memory_and_swap_limit, 40 * GIB);
     check_open(&limits.swap_limit, QUANTITY_NOT_SEPARATED);
     check_measured(&limits.cpu_limit, 1.5); /* the smaller of 4 and 1.5 */
@@ -237,8 +238,9 @@ static void test_odd_paths(void **state) {
     struct cgroup_place place;
     assert_int_equal(cgroup_find_memory(&root, 0, &place), -ENOENT); /* no /proc */
     assert_int_equal(place.version, 0);
-    tree_write(base, "/proc/self/mountinfo",
-               "garbage\n1 1 0:1 / /sys/fs/cg\\040roup rw shared:1 master:2 - cgroup2 c rw\n1 2 3 4 5\n");
+    tree_write(
+        base, "/proc/self/mountinfo",
+        "garbage\n1 1 0:1 / /sys/fs/cg\\040roup rw shared:1 master:2 - cgroup2 c rw\n1 2 3 4 5\n");
     tree_write(base, "/sys/fs/cg roup/a:b/cgroup.procs", "");
     tree_write(base, "/sys/fs/cg roup/a:b/cgroup.controllers", "cpu memory\n");
     tree_write(base, "/proc/7/cgroup", "0::/a:b\n");
@@ -282,12 +284,17 @@ static void test_of_two_mounts_the_one_that_shows_more(void **state) {
     assert_int_equal(cgroup_find_memory(&root, 0, &place), 0);
     assert_string_equal(place.path, "/whole/pod/box");
     assert_string_equal(place.mount, "/whole");
+    tree_write(base, "/proc/self/mountinfo",
+               "2 1 0:1 / /whole rw - cgroup c rw,memory\n"
+               "1 1 0:1 /pod/box /part rw - cgroup c rw,memory\n");
+    assert_int_equal(cgroup_find_memory(&root, 0, &place), 0);
+    assert_string_equal(place.path, "/whole/pod/box"); /* whatever their order */
 }
 
 /* ---- live ---- */
 
 static struct cgroup_place own_v1_group(const char *name) {
-    struct cgroup_place parent, own;
+    struct cgroup_place parent, own = {.version = 0};
     struct err err = ERR_INIT;
     assert_int_equal(cgroup_find_memory(&root_real, 0, &parent), 0);
     if (parent.version != 1 || cgroup_make_own(&parent, name, &own, &err) < 0) {
@@ -357,15 +364,18 @@ static void test_no_group_where_none_can_be(void **state) {
     parent.version = 1;
     (void)snprintf(parent.path, sizeof parent.path, "%s", base);
     assert_int_equal(cgroup_make_own(&parent, "x", &own, &err), -ENOTSUP);
+    assert_non_null(strstr(err.text, "does not account"));
     AUTO_FREE char *left = mem_printf("%s/probelauf-x", base);
     assert_int_equal(access(left, F_OK), -1);
     /* v1 without hierarchy: the parent's limit would not bind the group */
     tree_write(base, "/memory.use_hierarchy", "0\n");
     assert_int_equal(cgroup_make_own(&parent, "x", &own, &err), -ENOTSUP);
+    assert_non_null(strstr(err.text, "can be made below"));
     /* v2: the controller must be on for groups below */
     parent.version = 2;
     tree_write(base, "/cgroup.subtree_control", "cpu pids\n");
     assert_int_equal(cgroup_make_own(&parent, "x", &own, &err), -ENOTSUP);
+    assert_non_null(strstr(err.text, "can be made below"));
     assert_int_equal(access(left, F_OK), -1);
     int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
     assert_int_equal(cgroup_join_fd(fd), -ENOSPC);

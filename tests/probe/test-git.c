@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The code of a run: real repositories, hostile configurations (nothing of theirs may run), repositories without git. */
+/* The code of a run: real repositories, hostile configurations (nothing of theirs may run),
+ * repositories without git. */
 #include "probe/probe.h"
 
 #include "base/err.h"
@@ -43,9 +44,11 @@ static const char *text(const struct code *code, const char *key) {
     return json_get_text(code->code, key, NULL);
 }
 
-#define GIT(folder, ...)                                                                           \
-    tree_run(folder, (const char *const[]){"git", "-c", "user.name=T", "-c", "user.email=t@example.org", \
-                                           "-c", "commit.gpgsign=false", "-c", "protocol.file.allow=always", __VA_ARGS__, NULL})
+#define GIT(folder, ...)                                                                         \
+    tree_run(folder,                                                                             \
+             (const char *const[]){"git", "-c", "user.name=T", "-c", "user.email=t@example.org", \
+                                   "-c", "commit.gpgsign=false", "-c",                           \
+                                   "protocol.file.allow=always", __VA_ARGS__, NULL})
 
 /* A repository with two files and one commit. */
 static char *repository(void) {
@@ -139,9 +142,11 @@ static void test_what_is_no_code_does_not_count(void **state) {
     assert_true(json_get_bool(after.code, "dirty", 0)); /* a tracked file differs all the same */
     assert_string_equal(text(&after, "digest"), text(&before, "digest"));
     assert_int_equal(json_get_int(after.code, "untracked", -1), 2); /* notes.txt, data/ */
-    assert_true(git_path_is_code("src/a.c") && git_path_is_code("docs.py") && git_path_is_code("x/docs/a.py"));
-    assert_false(git_path_is_code("README.md") || git_path_is_code("a/b.md") || git_path_is_code("docs/x.py") ||
-                 git_path_is_code("LICENSE") || git_path_is_code("a/LICENSE.txt") || git_path_is_code("probelauf.yaml"));
+    assert_true(git_path_is_code("src/a.c") && git_path_is_code("docs.py") &&
+                git_path_is_code("x/docs/a.py"));
+    assert_false(git_path_is_code("README.md") || git_path_is_code("a/b.md") ||
+                 git_path_is_code("docs/x.py") || git_path_is_code("LICENSE") ||
+                 git_path_is_code("a/LICENSE.txt") || git_path_is_code("probelauf.yaml"));
     /* deleted is a change */
     AUTO_FREE char *model = mem_printf("%s/lib/model.py", base);
     assert_int_equal(unlink(model), 0);
@@ -314,7 +319,8 @@ static void test_detached_conflict_and_submodule(void **state) {
     GIT(base, "checkout", "-q", "-b", "right", "main");
     tree_write(base, "/train.py", "right\n");
     GIT(base, "commit", "-q", "-a", "-m", "right");
-    tree_run(base, (const char *const[]){"sh", "-c", "! git -c user.name=T -c user.email=t@e merge -q left", NULL});
+    tree_run(base, (const char *const[]){
+                       "sh", "-c", "! git -c user.name=T -c user.email=t@e merge -q left", NULL});
     struct code conflict AUTO_CODE = take(base);
     assert_true(json_get_bool(conflict.code, "dirty", 0));
     assert_non_null(text(&conflict, "digest"));
@@ -362,11 +368,13 @@ static void test_nothing_of_the_repository_runs(void **state) {
     AUTO_TREE char *base = repository();
     AUTO_TREE char *outside = tree_new();
     AUTO_FREE char *program = trap(outside);
-    tree_write(base, "/.gitattributes", "*.py filter=evil diff=evil\nlib/* filter=long\nREADME.md filter=a.b\n");
+    tree_write(base, "/.gitattributes",
+               "*.py filter=evil diff=evil\nlib/* filter=long\nREADME.md filter=a.b\n");
     GIT(base, "add", ".");
     GIT(base, "commit", "-q", "-m", "attributes");
     AUTO_FREE char *hooks = mem_printf("%s/hooks", outside);
-    static const char *const hook_names[] = {"post-index-change", "fsmonitor-watchman", "pre-commit", "post-checkout"};
+    static const char *const hook_names[] = {"post-index-change", "fsmonitor-watchman",
+                                             "pre-commit", "post-checkout"};
     for (size_t i = 0; i < ARRAY_LENGTH(hook_names); i++) {
         AUTO_FREE char *path = mem_printf("/hooks/%s", hook_names[i]);
         tree_link(outside, path, "../trap.sh");
@@ -374,11 +382,25 @@ static void test_nothing_of_the_repository_runs(void **state) {
         tree_link(base, own, program);
     }
     static const char *const keys[] = {
-        "core.fsmonitor",     "filter.evil.clean",  "filter.evil.smudge",   "filter.evil.process",
-        "filter.long.process", "filter.a.b.clean",  "diff.evil.textconv",   "diff.evil.command",
-        "diff.external",      "core.pager",         "core.editor",          "core.sshCommand",
-        "credential.helper",  "core.gitProxy",      "gpg.program",          "interactive.diffFilter",
-        "core.alternateRefsCommand", "sequence.editor", "core.askPass",
+        "core.fsmonitor",
+        "filter.evil.clean",
+        "filter.evil.smudge",
+        "filter.evil.process",
+        "filter.long.process",
+        "filter.a.b.clean",
+        "diff.evil.textconv",
+        "diff.evil.command",
+        "diff.external",
+        "core.pager",
+        "core.editor",
+        "core.sshCommand",
+        "credential.helper",
+        "core.gitProxy",
+        "gpg.program",
+        "interactive.diffFilter",
+        "core.alternateRefsCommand",
+        "sequence.editor",
+        "core.askPass",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
         GIT(base, "config", keys[i], program);
@@ -403,7 +425,9 @@ static void test_nothing_of_the_repository_runs(void **state) {
     AUTO_FREE char *diff = kept_diff(&code);
     assert_non_null(strstr(diff, "+print('changed')\n"));
     /* and the traps work: the same commands without our switches run them */
-    tree_run(base, (const char *const[]){"sh", "-c", "git status >/dev/null 2>&1; git diff HEAD >/dev/null 2>&1; true", NULL});
+    tree_run(base, (const char *const[]){
+                       "sh", "-c",
+                       "git status >/dev/null 2>&1; git diff HEAD >/dev/null 2>&1; true", NULL});
     assert_true(touched(outside));
 }
 
@@ -442,7 +466,8 @@ static void test_nothing_is_fetched(void **state) {
     assert_false(touched(outside));
     assert_non_null(text(&code, "commit"));
     assert_non_null(text(&code, "digest"));
-    assert_non_null(json_get_text(code.reasons, "code.diff", NULL)); /* the old content is not here */
+    assert_non_null(
+        json_get_text(code.reasons, "code.diff", NULL)); /* the old content is not here */
 }
 
 static void test_the_index_is_not_written(void **state) {
@@ -553,9 +578,15 @@ static void test_hostile_files(void **state) {
     struct root root = {base};
     struct git_files files;
     char commit[GIT_COMMIT_SIZE], branch[GIT_BRANCH_SIZE];
-    tree_write(base, "/secret", "0123456789012345678901234567890123456789\n");
-    static const char *const heads[] = {"ref: ../secret\n", "ref: refs/../../secret\n", "ref: refs/heads/none\n",
-                                        "", "\xff\xff\n", "ref: refs/heads/loop\n", "0123\n",
+    tree_write(base, "/w/secret", "0123456789012345678901234567890123456789\n");
+    static const char *const heads[] = {"ref: ../secret\n",
+                                        "ref: refs/../../secret\n",
+                                        "ref: secret\n",
+                                        "ref: refs/heads/none\n",
+                                        "",
+                                        "\xff\xff\n",
+                                        "ref: refs/heads/loop\n",
+                                        "0123\n",
                                         "01234567890123456789012345678901234567zz\n"};
     tree_write(base, "/w/.git/refs/heads/loop", "ref: refs/heads/loop\n");
     for (size_t i = 0; i < ARRAY_LENGTH(heads); i++) {
@@ -569,7 +600,8 @@ static void test_hostile_files(void **state) {
                "89abcdef0123456789abcdef0123456789abcdef refs/heads/x\n");
     assert_true(git_files_head(&root, &files, commit, branch));
     assert_string_equal(commit, "89abcdef0123456789abcdef0123456789abcdef");
-    struct code code AUTO_CODE = take_at(&root, "/w/deep/er"); /* a recorded machine: by files only */
+    struct code code AUTO_CODE =
+        take_at(&root, "/w/deep/er"); /* a recorded machine: by files only */
     assert_string_equal(text(&code, "commit"), commit);
     assert_string_equal(text(&code, "root"), "/w");
     struct code none AUTO_CODE = take_at(&root, "/elsewhere");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The real /proc: our own children, the high-water mark of one that allocated, the I/O of one that wrote. */
+/* The real /proc: our own children, the high-water mark of one that allocated, the I/O of one that
+ * wrote. */
 #include "probe/procfs.h"
 
 #include "probe/file-systems.h"
@@ -135,7 +136,8 @@ static void test_io_of_a_writer(void **state) {
     assert_int_equal(thread.written_chars, io.written_chars);
     struct file_system fs;
     file_system_read(&root_real, base, &fs);
-    if (strcmp(fs.type, "ext4") == 0 || strcmp(fs.type, "xfs") == 0) { /* tmpfs writes to no storage */
+    if (strcmp(fs.type, "ext4") == 0 ||
+        strcmp(fs.type, "xfs") == 0) { /* tmpfs writes to no storage */
         assert_true(io.written_bytes >= (3u << 20));
     }
 }

@@ -25,8 +25,9 @@ static void record_done(struct record *record) {
 
 static struct record take(const char *machine, const char *cwd, char *const *variables) {
     struct record record = {.environment = json_object(), .reasons = json_object()};
-    record.base = machine != NULL ? mem_printf("%s/machines/%s", getenv("PROBELAUF_TEST_FIXTURES"), machine)
-                                  : mem_strdup("");
+    record.base = machine != NULL
+                      ? mem_printf("%s/machines/%s", getenv("PROBELAUF_TEST_FIXTURES"), machine)
+                      : mem_strdup("");
     record.root.prefix = record.base;
     struct probe_context context = {.root = &record.root, .cwd = cwd, .environment = variables};
     struct err err = ERR_INIT;
@@ -50,14 +51,16 @@ static const char *reason(const struct record *record, const char *key) {
     return json_get_text(record->reasons, key, NULL);
 }
 
-static void check_value(const struct record *record, const char *part, const char *key, double expected) {
+static void check_value(const struct record *record, const char *part, const char *key,
+                        double expected) {
     const json_t *q = json_get_object(json_get_object(record->environment, part), key);
     assert_non_null(q);
     assert_string_equal(json_get_text(q, "state", ""), "measured");
     assert_true(json_get_real(q, "value", -1) == expected);
 }
 
-static void check_open(const struct record *record, const char *part, const char *key, const char *expected) {
+static void check_open(const struct record *record, const char *part, const char *key,
+                       const char *expected) {
     const json_t *q = json_get_object(json_get_object(record->environment, part), key);
     assert_non_null(q);
     assert_string_equal(json_get_text(q, "state", ""), "open");
@@ -70,7 +73,8 @@ static const char *container_kind(const struct record *record) {
 }
 
 static const json_t *file_system(const struct record *record, const char *role) {
-    const json_t *list = json_get_array(json_get_object(record->environment, "machine"), "file_systems");
+    const json_t *list =
+        json_get_array(json_get_object(record->environment, "machine"), "file_systems");
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (strcmp(json_get_text(json_array_get(list, i), "role", ""), role) == 0) {
             return json_array_get(list, i);
@@ -159,7 +163,8 @@ static void test_docker(void **state) {
     check_value(&record, "limits", "cpu", 2);
     check_value(&record, "limits", "pids", 4096);
     assert_string_equal(json_get_text(file_system(&record, "temporary"), "type", ""), "xfs");
-    assert_string_equal(json_get_text(file_system(&record, "working-folder"), "type", ""), "overlay");
+    assert_string_equal(json_get_text(file_system(&record, "working-folder"), "type", ""),
+                        "overlay");
 }
 
 static void test_docker_v1(void **state) {
@@ -225,7 +230,7 @@ static void test_next_to_nothing(void **state) {
     assert_non_null(reason(&record, "machine.distribution"));
     assert_non_null(reason(&record, "machine.virtualization"));
     check_text(&record, "cpu_model", "ARM implementer 0x41 part 0xd42");
-    check_value(&record, "totals", "cpu", 4);         /* by /proc/stat */
+    check_value(&record, "totals", "cpu", 4);          /* by /proc/stat */
     check_value(&record, "limits", "cpu_affinity", 4); /* of six, four are online */
     check_open(&record, "totals", "swap", "not-visible");
     check_open(&record, "totals", "memory_available", "not-visible");
@@ -247,7 +252,7 @@ static void test_an_empty_machine_has_no_figure(void **state) {
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
         const char *key;
         json_t *q;
-        json_object_foreach(json_get_object(environment, parts[i]), key, q) {
+        json_object_foreach (json_get_object(environment, parts[i]), key, q) {
             assert_string_equal(json_get_text(q, "state", ""), "open");
         }
         assert_true(json_object_size(json_get_object(environment, parts[i])) >= 7);
@@ -265,7 +270,8 @@ static void test_hostile_texts(void **state) {
     tree_write(base, "/proc/self/mountinfo", long_line);
     tree_write(base, "/proc/self/limits", long_line);
     tree_write(base, "/proc/sys/kernel/hostname", "\xff\xfe\x1b[31m\n");
-    tree_write(base, "/etc/os-release", "ID=\"unclosed\nVERSION_ID=\nPRETTY_NAME=\"a \\\"b\\\" \xc3(\"\n");
+    tree_write(base, "/etc/os-release",
+               "ID=\"unclosed\nVERSION_ID=\nPRETTY_NAME=\"a \\\"b\\\" \xc3(\"\n");
     tree_write(base, "/proc/self/status", "Cpus_allowed_list:\t0-99999999\n");
     tree_write(base, "/sys/devices/system/cpu/online", "3-1\n");
     AUTO_JSON json_t *environment = json_object(), *reasons = json_object();
@@ -278,7 +284,8 @@ static void test_hostile_texts(void **state) {
     const json_t *machine = json_get_object(environment, "machine");
     assert_string_equal(json_get_text(machine, "distribution_id", ""), "unclosed");
     assert_null(json_object_get(machine, "distribution_version"));
-    const json_t *affinity = json_get_object(json_get_object(environment, "limits"), "cpu_affinity");
+    const json_t *affinity =
+        json_get_object(json_get_object(environment, "limits"), "cpu_affinity");
     assert_string_equal(json_get_text(affinity, "reason", ""), "failed");
 }
 
@@ -288,9 +295,10 @@ static void test_cpu_lists(void **state) {
         const char *text;
         bool is_list;
         size_t count;
-    } lists[] = {{"0", true, 1},   {"0-3,8,10-11\n", true, 7}, {"", true, 0},     {"\n", true, 0},
-                 {"0-8191", true, 8192}, {"0-8192", false, 0}, {"3-1", false, 0}, {"a", false, 0},
-                 {"1-", false, 0}, {"1 2", false, 0},          {"-1", false, 0},  {"1,1,1", true, 1}};
+    } lists[] = {
+        {"0", true, 1},         {"0-3,8,10-11\n", true, 7}, {"", true, 0},     {"\n", true, 0},
+        {"0-8191", true, 8192}, {"0-8192", false, 0},       {"3-1", false, 0}, {"a", false, 0},
+        {"1-", false, 0},       {"1 2", false, 0},          {"-1", false, 0},  {"1,1,1", true, 1}};
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
         struct cpu_list list;
         assert_int_equal(cpu_list_parse(lists[i].text, &list), lists[i].is_list);
@@ -302,8 +310,9 @@ static void test_cpu_lists(void **state) {
 
 static void test_os_release_values(void **state) {
     (void)state;
-    static const char text[] = "# comment\nNAME=Plain\nVERSION_ID='1 2'\nPRETTY_NAME=\"a \\\"q\\\" \\$x\"\nEMPTY=\n"
-                               "XNAME=no\nLAST=end";
+    static const char text[] =
+        "# comment\nNAME=Plain\nVERSION_ID='1 2'\nPRETTY_NAME=\"a \\\"q\\\" \\$x\"\nEMPTY=\n"
+        "XNAME=no\nLAST=end";
     char value[32];
     assert_true(os_release_value(text, "NAME", value, sizeof value));
     assert_string_equal(value, "Plain");
@@ -314,7 +323,8 @@ static void test_os_release_values(void **state) {
     assert_false(os_release_value(text, "EMPTY", value, sizeof value));
     assert_false(os_release_value(text, "ABSENT", value, sizeof value));
     assert_true(os_release_value(text, "LAST", value, sizeof value));
-    assert_false(os_release_value(text, "NAME", value, 3)); /* no room: nothing rather than a part */
+    assert_false(
+        os_release_value(text, "NAME", value, 3)); /* no room: nothing rather than a part */
 }
 
 static void test_this_machine(void **state) {

@@ -6,7 +6,10 @@
 
 static json_t *take(const char *base, const char *const *argv, size_t argc) {
     struct root root = {base};
-    struct probe_context context = {.root = &root, .cwd = "/work", .argv = argv, .argc = argc,
+    struct probe_context context = {.root = &root,
+                                    .cwd = "/work",
+                                    .argv = argv,
+                                    .argc = argc,
                                     .budget_ns = INT64_C(120000000000)};
     char *variables[] = {(char[]){"PATH=/usr/bin"}, NULL};
     context.environment = variables;
@@ -28,8 +31,10 @@ static const char *part(const json_t *environment, const char *key) {
 }
 
 static void machine(const char *base) {
-    tree_write(base, "/proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC 7543\nflags\t\t: sse\n\n");
-    tree_write(base, "/proc/meminfo", "MemTotal: 131072000 kB\nMemAvailable: 100000 kB\nSwapTotal: 0 kB\n");
+    tree_write(base, "/proc/cpuinfo",
+               "processor\t: 0\nmodel name\t: AMD EPYC 7543\nflags\t\t: sse\n\n");
+    tree_write(base, "/proc/meminfo",
+               "MemTotal: 131072000 kB\nMemAvailable: 100000 kB\nSwapTotal: 0 kB\n");
     tree_write(base, "/sys/devices/system/cpu/online", "0-31\n");
     tree_write(base, "/proc/self/status", "Pid:\t1\nCpus_allowed_list:\t0-7\n");
     tree_write(base, "/proc/self/cgroup", "0::/\n");
@@ -41,7 +46,8 @@ static void machine(const char *base) {
     tree_write(base, "/usr/bin/python3.11", "x");
     tree_link(base, "/usr/bin/python3", "python3.11");
     tree_write(base, "/usr/lib/python3.11/os.py", "");
-    tree_write(base, "/usr/lib/python3/dist-packages/torch-2.0.dist-info/METADATA", "Name: torch\nVersion: 2.0\n");
+    tree_write(base, "/usr/lib/python3/dist-packages/torch-2.0.dist-info/METADATA",
+               "Name: torch\nVersion: 2.0\n");
 }
 
 static void test_parts(void **state) {
@@ -57,7 +63,8 @@ static void test_parts(void **state) {
     assert_string_equal(part(environment, "distribution"), "debian 12");
     assert_string_equal(part(environment, "interpreter"), "3.11");
     assert_int_equal(strlen(part(environment, "packages")), 64);
-    static const char *const keys[] = {"machine", "limits", "totals", "code", "interpreters", "packages", "reasons"};
+    static const char *const keys[] = {"machine",      "limits",   "totals", "code",
+                                       "interpreters", "packages", "reasons"};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
         assert_non_null(json_object_get(environment, keys[i]));
     }
@@ -97,7 +104,8 @@ static void test_what_decides(void **state) {
         {"/sys/devices/system/cpu/online", "0-15\n", "cpus"},
         {"/proc/self/status", "Pid:\t1\nCpus_allowed_list:\t0-3\n", "cpus_usable"},
         {"/etc/os-release", "ID=debian\nVERSION_ID=\"13\"\n", "distribution"},
-        {"/usr/lib/python3/dist-packages/torch-2.0.dist-info/METADATA", "Name: torch\nVersion: 2.1\n", "packages"},
+        {"/usr/lib/python3/dist-packages/torch-2.0.dist-info/METADATA",
+         "Name: torch\nVersion: 2.1\n", "packages"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(changes); i++) {
         AUTO_TREE char *base = tree_new();
@@ -109,7 +117,7 @@ static void test_what_decides(void **state) {
         assert_string_not_equal(part(after, changes[i].part), part(before, changes[i].part));
         const char *key;
         json_t *value;
-        json_object_foreach(json_get_object(before, "fingerprint_parts"), key, value) {
+        json_object_foreach (json_get_object(before, "fingerprint_parts"), key, value) {
             if (strcmp(key, changes[i].part) != 0) {
                 assert_string_equal(part(after, key), part(before, key));
             }
@@ -137,8 +145,13 @@ static void test_this_machine(void **state) {
     AUTO_TREE char *here = tree_new();
     static const char *const command[] = {"sh", "-c", "true"};
     const pid_t pids[] = {getpid(), 1, 4194000};
-    struct probe_context context = {.root = &root_real, .cwd = here, .argv = command, .argc = 3,
-                                    .environment = environ, .pids = pids, .pid_count = ARRAY_LENGTH(pids)};
+    struct probe_context context = {.root = &root_real,
+                                    .cwd = here,
+                                    .argv = command,
+                                    .argc = 3,
+                                    .environment = environ,
+                                    .pids = pids,
+                                    .pid_count = ARRAY_LENGTH(pids)};
     AUTO_JSON json_t *environment = probe_environment(&context);
     assert_non_null(part(environment, "cpus"));
     assert_non_null(part(environment, "memory"));
@@ -149,10 +162,8 @@ static void test_this_machine(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_what_does_not_decide),
-        cmocka_unit_test(test_what_decides),
-        cmocka_unit_test(test_open_parts_are_null),
+        cmocka_unit_test(test_parts),        cmocka_unit_test(test_what_does_not_decide),
+        cmocka_unit_test(test_what_decides), cmocka_unit_test(test_open_parts_are_null),
         cmocka_unit_test(test_this_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

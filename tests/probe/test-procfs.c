@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* procfs.h against written /proc trees: odd names, huge and hostile content, vanished processes, kernels without files. */
+/* procfs.h against written /proc trees: odd names, huge and hostile content, vanished processes,
+ * kernels without files. */
 #include "probe/procfs.h"
 
 #include "base/strbuf.h"
@@ -43,8 +44,9 @@ static void test_stat_reads_each_figure(void **state) {
 
 static void test_stat_takes_any_name(void **state) {
     (void)state;
-    static const char *const names[] = {"a b", ") R 1 2", "(", ")", "))((", "x) S 1 (y", "", "\n\t",
-                                        "\xff\xfe", "kworker/u8:2-events_unbound-and-more"};
+    static const char *const names[] = {
+        "a b",       ") R 1 2", "(",    ")",        "))((",
+        "x) S 1 (y", "",        "\n\t", "\xff\xfe", "kworker/u8:2-events_unbound-and-more"};
     AUTO_TREE char *base = tree_new();
     struct root root = {base};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
@@ -67,15 +69,29 @@ static void test_stat_takes_any_name(void **state) {
 static void test_stat_refuses_what_is_no_stat(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "garbage", "\n", "42", "42 (x", "42 (x)", "42 (x) ", "42 (x) S", "42 (x) S 1 2 3",
-        "43 (x) S 1 7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+        "garbage",
+        "\n",
+        "42",
+        "42 (x",
+        "42 (x)",
+        "42 (x) ",
+        "42 (x) S",
+        "42 (x) S 1 2 3",
+        "43 (x) S 1 7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+        "0",
         /* a figure that does not fit, and one that is none */
-        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 99999999999999999999 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
-        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 18446744073709551615 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
-        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 x 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
-        "42 (x) S -1 7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
-        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 -5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
-        "42 (x) S 1  7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 99999999999999999999 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 "
+        "0 0 0 0 0 0 0 0 0 0",
+        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 18446744073709551615 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 "
+        "0 0 0 0 0 0 0 0 0 0",
+        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 x 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+        "0",
+        "42 (x) S -1 7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+        "0",
+        "42 (x) S 1 7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 -5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+        "0",
+        "42 (x) S 1  7 7 0 -1 0 0 0 0 0 1 1 1 1 20 0 1 0 5 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+        "0",
     };
     AUTO_TREE char *base = tree_new();
     struct root root = {base};
@@ -108,7 +124,8 @@ static void test_stat_survives_any_change_of_a_byte(void **state) {
             assert_true(rc == 0 || rc == -EBADMSG);
         }
     }
-    for (size_t length = 1; length + 3 < sizeof line; length++) { /* cut short: never a figure less */
+    for (size_t length = 1; length + 3 < sizeof line;
+         length++) { /* cut short: never a figure less */
         tree_write_bytes(base, "/proc/42/stat", line, length);
         struct proc_stat stat;
         assert_int_equal(procfs_stat(&root, 42, &stat), -EBADMSG);
@@ -141,7 +158,8 @@ static void test_status_says_what_is_missing(void **state) {
     AUTO_TREE char *base = tree_new();
     struct root root = {base};
     struct proc_status status;
-    tree_write(base, "/proc/9/status", "Name:\tkthreadd\nState:\tZ (zombie)\nPid:\t9\nThreads:\t1\n");
+    tree_write(base, "/proc/9/status",
+               "Name:\tkthreadd\nState:\tZ (zombie)\nPid:\t9\nThreads:\t1\n");
     assert_int_equal(procfs_status(&root, 9, &status), 0);
     assert_false(status.has_hwm || status.has_rss || status.has_sigign);
     tree_write(base, "/proc/9/status", "Pid:\t9\nVmHWM:\t-5 kB\nVmRSS:\t5 MB\nSigIgn:\tzz\n");
@@ -180,21 +198,24 @@ static void test_pss_with_and_without_parts_and_rollup(void **state) {
     AUTO_TREE char *base = tree_new();
     struct root root = {base};
     struct proc_pss pss;
-    tree_write(base, "/proc/9/smaps_rollup",
-               "00400000-7ffd0000 ---p 00000000 00:00 0  [rollup]\nRss:     884 kB\nPss:     385 kB\n"
-               "Pss_Dirty: 1 kB\nPss_Anon: 301 kB\nPss_File:  80 kB\nPss_Shmem:  4 kB\n");
+    tree_write(
+        base, "/proc/9/smaps_rollup",
+        "00400000-7ffd0000 ---p 00000000 00:00 0  [rollup]\nRss:     884 kB\nPss:     385 kB\n"
+        "Pss_Dirty: 1 kB\nPss_Anon: 301 kB\nPss_File:  80 kB\nPss_Shmem:  4 kB\n");
     assert_int_equal(procfs_pss(&root, 9, &pss), 0);
     assert_true(pss.has_parts);
     assert_int_equal(pss.pss_bytes, 385 * 1024);
     assert_int_equal(pss.anon_bytes, 301 * 1024);
     assert_int_equal(pss.file_bytes, 80 * 1024);
     assert_int_equal(pss.shmem_bytes, 4 * 1024);
-    tree_write(base, "/proc/10/smaps_rollup", "0-1 ---p 0 00:00 0 [rollup]\nRss: 8 kB\nPss: 5 kB\n");
+    tree_write(base, "/proc/10/smaps_rollup",
+               "0-1 ---p 0 00:00 0 [rollup]\nRss: 8 kB\nPss: 5 kB\n");
     assert_int_equal(procfs_pss(&root, 10, &pss), 0);
     assert_false(pss.has_parts);
-    tree_write(base, "/proc/11/smaps",
-               "00400000-00452000 r-xp 00000000 08:02 17 /usr/bin/Pss: 9 kB\nRss: 300 kB\nPss: 200 kB\n"
-               "7f00-7f01 rw-p 00000000 00:00 0\nRss: 20 kB\nPss: 20 kB\n");
+    tree_write(
+        base, "/proc/11/smaps",
+        "00400000-00452000 r-xp 00000000 08:02 17 /usr/bin/Pss: 9 kB\nRss: 300 kB\nPss: 200 kB\n"
+        "7f00-7f01 rw-p 00000000 00:00 0\nRss: 20 kB\nPss: 20 kB\n");
     assert_int_equal(procfs_pss(&root, 11, &pss), 0);
     assert_int_equal(pss.pss_bytes, 220 * 1024);
     tree_write(base, "/proc/12/smaps_rollup", ""); /* a zombie */
@@ -331,8 +352,7 @@ static void test_tree_ends_in_a_circle(void **state) {
 
 static void test_recorded_machine_with_hidden_processes(void **state) {
     (void)state;
-    AUTO_FREE char *base =
-        mem_printf("%s/machines/hidepid", getenv("PROBELAUF_TEST_FIXTURES"));
+    AUTO_FREE char *base = mem_printf("%s/machines/hidepid", getenv("PROBELAUF_TEST_FIXTURES"));
     struct root root = {base};
     struct proc_stat stat;
     struct proc_status status;

@@ -45,7 +45,8 @@ static inline void tree_make_folder(const char *path) {
     }
 }
 
-static inline void tree_write_bytes(const char *base, const char *path, const void *bytes, size_t length) {
+static inline void tree_write_bytes(const char *base, const char *path, const void *bytes,
+                                    size_t length) {
     AUTO_FREE char *full = mem_printf("%s%s", base, path);
     AUTO_FREE char *folder = mem_strndup(full, (size_t)(strrchr(full, '/') - full));
     tree_make_folder(folder);
