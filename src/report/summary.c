@@ -156,8 +156,16 @@ static void notes(struct strbuf *out, struct report_style style, const struct ru
     notes_clear(list, count);
 }
 
+/* Set-up and the like happen once: "24 further runs like these" is not the next question. */
+static bool is_preparation(const struct run *run) {
+    enum phase phase;
+    return phase_from_name(json_get_text(run->start, "phase", ""), &phase) &&
+           (phase == PHASE_SETUP || phase == PHASE_TRANSFER || phase == PHASE_DATA ||
+            phase == PHASE_FIX || phase == PHASE_TEARDOWN);
+}
+
 static bool can_be_base(const struct run *run) {
-    return run->outcome == OUTCOME_OK && run->validity != RUN_INVALID &&
+    return run->outcome == OUTCOME_OK && run->validity != RUN_INVALID && !is_preparation(run) &&
            strcmp(json_get_text(run->start, "purpose", ""), "function-test") != 0;
 }
 
