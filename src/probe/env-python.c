@@ -7,7 +7,6 @@
 #include "probe/probe.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/str.h"
@@ -20,7 +19,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,10 +86,8 @@ static bool pyenv_version(const struct finder *finder, const char *pyenv, char r
 /* "3.11" stands for the newest 3.11.x that is installed. */
 static bool pyenv_prefix_match(const struct finder *finder, const char *versions,
                                char ret_version[256]) {
-    int fd = root_open(finder->root, versions, O_RDONLY | O_DIRECTORY);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *folder = path_open_folder(finder->root, versions);
     if (folder == NULL) {
-        fd_close_ptr(&fd);
         return false;
     }
     char best[256] = "";

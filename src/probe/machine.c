@@ -15,6 +15,7 @@
 #include "probe/host-text.h"
 #include "probe/lines.h"
 #include "probe/mounts.h"
+#include "probe/paths.h"
 #include "probe/reason.h"
 #include "text/secret.h"
 
@@ -258,16 +259,6 @@ static void add_sign(struct container_signs *found, enum container_kind kind, co
     }
 }
 
-static const char *variable(char *const *environment, const char *name) {
-    size_t length = strlen(name);
-    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++) {
-        if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=') {
-            return environment[i] + length + 1;
-        }
-    }
-    return NULL;
-}
-
 static void signs_by_files(const struct root *root, struct container_signs *found) {
     static const struct {
         const char *path;
@@ -339,6 +330,7 @@ static void sign_by_mounts(const struct root *root, struct container_signs *foun
 }
 
 static void put_container(const struct probe_context *context, json_t *environment) {
+    const struct variables variables = {.list = context->environment};
     AUTO_JSON json_t *container = json_object();
     struct container_signs found = {.signs = json_array()};
     json_put(container, "kind", json_null()); /* stands first */
@@ -346,12 +338,12 @@ static void put_container(const struct probe_context *context, json_t *environme
     signs_by_files(context->root, &found);
     signs_by_groups(context->root, &found);
     sign_by_mounts(context->root, &found);
-    if (variable(context->environment, "KUBERNETES_SERVICE_HOST") != NULL) {
+    if (variable_get(&variables, "KUBERNETES_SERVICE_HOST") != NULL) {
         add_sign(&found, CONTAINER_KUBERNETES, "KUBERNETES_SERVICE_HOST");
     }
-    const char *image = variable(context->environment, "APPTAINER_CONTAINER");
+    const char *image = variable_get(&variables, "APPTAINER_CONTAINER");
     if (image == NULL) {
-        image = variable(context->environment, "SINGULARITY_CONTAINER");
+        image = variable_get(&variables, "SINGULARITY_CONTAINER");
     }
     if (image != NULL) {
         AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
@@ -386,13 +378,14 @@ static void add_file_system(const struct root *root, const char *role, const cha
 }
 
 static void put_file_systems(const struct probe_context *context, json_t *machine) {
+    const struct variables variables = {.list = context->environment};
     json_t *list = json_array();
     json_put(machine, "file_systems", list);
     if (context->cwd != NULL && context->cwd[0] == '/') {
         add_file_system(context->root, "working-folder", context->cwd, list);
     }
     add_file_system(context->root, "shared-memory", "/dev/shm", list);
-    const char *temporary = variable(context->environment, "TMPDIR");
+    const char *temporary = variable_get(&variables, "TMPDIR");
     add_file_system(context->root, "temporary",
                     temporary != NULL && temporary[0] == '/' ? temporary : "/tmp", list);
 }

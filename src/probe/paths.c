@@ -79,6 +79,15 @@ bool path_follow(const struct root *root, const char *path, char ret_path[PATH_M
     return false;
 }
 
+DIR *path_open_folder(const struct root *root, const char *path) {
+    AUTO_CLOSE int fd = root_open(root, path, O_RDONLY | O_DIRECTORY);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder != NULL) {
+        fd = -1; /* the stream's now */
+    }
+    return folder;
+}
+
 bool path_is_folder(const struct root *root, const char *path) {
     AUTO_CLOSE int fd = root_open(root, path, O_PATH | O_DIRECTORY);
     return fd >= 0;

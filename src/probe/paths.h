@@ -5,6 +5,7 @@
 
 #include "base/root.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdbool.h>
 
@@ -16,6 +17,8 @@ const char *path_name(const char *path); /* behind the last slash */
 /* Follows the links that path's last part is, at most 40; the result has no "." or "..". False when
  * it leads nowhere. */
 bool path_follow(const struct root *root, const char *path, char ret_path[PATH_MAX]);
+DIR *path_open_folder(const struct root *root,
+                      const char *path); /* for readdir; NULL when it cannot be read */
 bool path_is_folder(const struct root *root, const char *path);
 
 /* The file that NAME runs: as it stands when it has a slash (relative to cwd), else the first in

@@ -3,14 +3,11 @@
  * Debian's Python policy. */
 #include "probe/python-layout.h"
 
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "probe/lines.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -120,10 +117,8 @@ static bool search_library(const struct root *root, const char *prefix, char ret
     if (!path_join(path, prefix, "lib")) {
         return false;
     }
-    int fd = root_open(root, path, O_RDONLY | O_DIRECTORY);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *folder = path_open_folder(root, path);
     if (folder == NULL) {
-        fd_close_ptr(&fd);
         return false;
     }
     ret_library[0] = '\0';
@@ -166,10 +161,8 @@ static bool find_library(const struct root *root, struct python *python, const c
 
 /* conda keeps one file per package: conda-meta/python-3.11.5-h955ad1f_0.json */
 static void conda_version(const struct root *root, const char *meta, char ret_version[32]) {
-    int fd = root_open(root, meta, O_RDONLY | O_DIRECTORY);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *folder = path_open_folder(root, meta);
     if (folder == NULL) {
-        fd_close_ptr(&fd);
         return;
     }
     const struct dirent *entry;

@@ -4,14 +4,11 @@
 #include "probe/python-packages.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "probe/lines.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,10 +186,8 @@ static void take_egg_info(struct collector *to, const char *folder, const char *
 typedef void (*entry_fn)(struct collector *to, const char *folder, const char *entry);
 
 static void each_entry(struct collector *to, const char *path, entry_fn take) {
-    int fd = root_open(to->root, path, O_RDONLY | O_DIRECTORY);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *folder = path_open_folder(to->root, path);
     if (folder == NULL) {
-        fd_close_ptr(&fd);
         return;
     }
     const struct dirent *entry;
