@@ -109,6 +109,28 @@ pid_t helper_start(struct shared *shared, const struct helper_spec *spec) {
     helper_exit(spec->main(spec->context));
 }
 
+pid_t helper_start_writing(struct shared *shared, struct helper_spec *spec, int *out_fd,
+                           int *ret_fd) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    *out_fd = ends[1];
+    spec->keep = &ends[1];
+    spec->keep_count = 1;
+    pid_t pid = helper_start(shared, spec);
+    spec->keep = NULL;
+    spec->keep_count = 0;
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return pid;
+    }
+    int flags = fcntl(ends[0], F_GETFL);
+    fcntl(ends[0], F_SETFL, flags | O_NONBLOCK);
+    *ret_fd = ends[0];
+    return pid;
+}
+
 int helper_pair(int ret_fds[2]) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ret_fds) < 0
                ? -errno

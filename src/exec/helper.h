@@ -26,6 +26,11 @@ struct helper_spec {
 /* Returns the pid or a negative errno. The process is registered as a helper in `shared`. */
 pid_t helper_start(struct shared *shared, const struct helper_spec *spec);
 
+/* The same for one that writes into a pipe: *out_fd (in its context) becomes its end, which is all
+ * that it keeps; *ret_fd ours, which does not block. Both are untouched on failure. */
+pid_t helper_start_writing(struct shared *shared, struct helper_spec *spec, int *out_fd,
+                           int *ret_fd);
+
 /* Ends the process at once without flushing what was buffered before a fork; keeps coverage data of
  * instrumented builds. */
 void helper_exit(int code) __attribute__((noreturn));

@@ -11,7 +11,6 @@
 #include "probe/probe.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,27 +151,17 @@ static int environment_main(void *argument) {
 }
 
 void recorder_start_environment(struct recorder *recorder) {
-    int ends[2];
-    if (recorder->past.has_environment || recorder->environment_reader != 0 ||
-        pipe2(ends, O_CLOEXEC) < 0)
+    if (recorder->past.has_environment || recorder->environment_reader != 0)
         return;
-    struct environment_context context = {recorder, ends[1]};
+    struct environment_context context = {.recorder = recorder};
     struct helper_spec spec = {.name = "pl-environment",
-                               .keep = &ends[1],
-                               .keep_count = 1,
                                .dies_with_parent = true,
                                .main = environment_main,
                                .context = &context};
-    pid_t pid = helper_start(recorder->shared, &spec);
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        return;
-    }
-    int flags = fcntl(ends[0], F_GETFL);
-    fcntl(ends[0], F_SETFL, flags | O_NONBLOCK);
-    recorder->environment_reader = pid;
-    recorder->environment_fd = ends[0];
+    pid_t pid =
+        helper_start_writing(recorder->shared, &spec, &context.out_fd, &recorder->environment_fd);
+    if (pid > 0)
+        recorder->environment_reader = pid;
 }
 
 static void write_environment(struct recorder *recorder) {

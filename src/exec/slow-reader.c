@@ -12,7 +12,6 @@
 #include "probe/procfs.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -124,25 +123,10 @@ static int slow_reader_main(void *argument) {
 }
 
 pid_t slow_reader_start(const struct slow_context *context, int *ret_fd) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -errno;
     struct slow_context own = *context;
-    own.out_fd = ends[1];
     struct helper_spec spec = {.name = "pl-slow-reader",
-                               .keep = &ends[1],
-                               .keep_count = 1,
                                .dies_with_parent = true,
                                .main = slow_reader_main,
                                .context = &own};
-    pid_t pid = helper_start(context->shared, &spec);
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        return pid;
-    }
-    int flags = fcntl(ends[0], F_GETFL);
-    fcntl(ends[0], F_SETFL, flags | O_NONBLOCK);
-    *ret_fd = ends[0];
-    return pid;
+    return helper_start_writing(context->shared, &spec, &own.out_fd, ret_fd);
 }

@@ -3,22 +3,7 @@
 # The monitor never harms the run it watches, and nothing measured is lost (Req: H4): killed helpers, stopped helpers,
 # full, read-only and missing ledger folders, many runs at once. PROBELAUF_TEST_LONG=1: the long versions.
 
-load common
-
-setup() {
-    common_setup
-    : "${CHILD:?set CHILD to the built child program}"
-    ROUNDS=30
-    [ -n "$PROBELAUF_TEST_LONG_" ] && ROUNDS=600
-    true
-}
-
-# common_setup clears PROBELAUF_*; whether the long suite is wanted is kept before.
-PROBELAUF_TEST_LONG_=${PROBELAUF_TEST_LONG-}
-
-runs_in_ledger() {
-    probelauf log --limit 0 --json | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))'
-}
+load run-common
 
 # Runs a command in a mount namespace of its own; skips where that is not permitted.
 in_namespace() {
@@ -27,7 +12,7 @@ in_namespace() {
 }
 
 @test "kill -9 of monitor, recorder and copier at random moments" {
-    run python "$BATS_TEST_DIRNAME/kill-storm.py" "$PROBELAUF" "$CHILD" "$ROUNDS" 20261130
+    run python "$BATS_TEST_DIRNAME/kill-storm.py" "$PROBELAUF" "$CHILD" "$(long && echo 600 || echo 30)" 20261130
     echo "$output"
     [ "$status" -eq 0 ]
     has "storm ok"
@@ -52,7 +37,7 @@ in_namespace() {
 
 @test "a stopped recorder does not delay the command" {
     local seconds=4
-    [ -n "$PROBELAUF_TEST_LONG_" ] && seconds=20
+    long && seconds=20
     # The recorder leads a session of its own; the command prints, then says that it has ended.
     "$PROBELAUF" run -q -- "$CHILD" sleep 1 print 3000000 write "$PWD/ended" 1 >printed &
     local monitor=$! recorder="" pid

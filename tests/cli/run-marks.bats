@@ -2,29 +2,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Marks, inputs, outputs and checks (Req: B3, B6).
 
-load common
-
-setup() {
-    common_setup
-    : "${CHILD:?set CHILD to the built child program}"
-    export PROBELAUF
-}
-
-record() {
-    probelauf export journal --text @1 | grep "^[0-9]* $1 "
-}
-
-shown() {
-    run probelauf show --json @1
-    json "$1"
-}
+load run-common
 
 @test "phases, amounts and results by marks" {
     # shellcheck disable=SC2016
     probelauf run -q -- sh -c '"$PROBELAUF" mark load; sleep 0.3; "$PROBELAUF" mark compute; sleep 0.2
         "$PROBELAUF" mark --items 12 --batch 4 --result accuracy=0.75; "$PROBELAUF" mark --end'
-    [ "$(shown '0.25 < d["time"]["phases"]["load"]["value"] < 5')" = true ]
-    [ "$(shown '0.15 < d["time"]["phases"]["compute"]["value"] < 5')" = true ]
+    [ "$(shown '0.25 < d["time"]["phases"]["load"]["value"]')" = true ]
+    [ "$(shown '0.15 < d["time"]["phases"]["compute"]["value"]')" = true ]
     [ "$(shown 'd["work"]["items"]["value"] == 12')" = true ]
     [ "$(shown 'd["results"]["accuracy"]["value"]')" = 0.75 ]
     # At each instant exactly one phase holds.

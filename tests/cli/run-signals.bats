@@ -2,17 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Exit codes and signals: `run` ends as the command would have ended, and what is sent to it arrives (Req: B7).
 
-load common
-
-setup() {
-    common_setup
-    : "${CHILD:?set CHILD to the built child program}"
-}
-
-# The text of the newest journal, once the recorder is done with it.
-record() {
-    probelauf export journal --text @1 | grep "^[0-9]* $1 "
-}
+load run-common
 
 # Waits until file $1 exists.
 appears() {
@@ -155,7 +145,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$PROBELAUF" run -q -- "$CHILD" exit 6
     run probelauf run -q --retry 2 -- sh -c 'echo x >>tries; [ "$(wc -l <tries)" -ge 3 ] || exit 5'
     [ "$status" -eq 0 ]
     [ "$(wc -l <tries)" -eq 3 ]
-    [ "$(probelauf log --json --limit 0 | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" -eq 3 ]
+    [ "$(runs_in_ledger)" -eq 3 ]
     record START | grep -q '"attempt":3'
     record START | grep -q '"retry_of"'
 }
@@ -165,7 +155,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$PROBELAUF" run -q -- "$CHILD" exit 6
     [ "$status" -eq 127 ]
     run probelauf run -q --retry 3 --max-time 0.2s -- "$CHILD" pause
     [ "$status" -eq 124 ]
-    [ "$(probelauf log --json --limit 0 | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))')" -eq 2 ]
+    [ "$(runs_in_ledger)" -eq 2 ]
 }
 
 @test "terminal: Ctrl-C ends a shell loop over probelauf run" {

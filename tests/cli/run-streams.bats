@@ -2,21 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Streams: byte for byte what they are without us, for files, pipes and terminals; order kept where both are one file.
 
-load common
-
-PROBELAUF_TEST_LONG_=${PROBELAUF_TEST_LONG-}
-
-setup() {
-    common_setup
-    : "${CHILD:?set CHILD to the built child program}"
-    BYTES=20000000
-    [ -n "$PROBELAUF_TEST_LONG_" ] && BYTES=5000000000
-    true
-}
-
-record() {
-    probelauf export journal --text @1 | grep "^[0-9]* $1 "
-}
+load run-common
 
 # A field of END.streams.NAME of the newest run.
 stream() {
@@ -134,20 +120,22 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
 }
 
 @test "much output in constant memory" {
-    "$PROBELAUF" run -q -- "$CHILD" print "$BYTES" > >(sha256sum >with) &
+    local bytes=20000000
+    long && bytes=5000000000
+    "$PROBELAUF" run -q -- "$CHILD" print "$bytes" > >(sha256sum >with) &
     local monitor=$! largest=0 rss pid
     while kill -0 "$monitor" 2>/dev/null; do
         for pid in "$monitor" $(cat "/proc/$monitor/task/$monitor/children" 2>/dev/null); do
-            rss=$(awk '/VmRSS/ {print $2}' "/proc/$pid/status" 2>/dev/null)
-            [ "${rss:-0}" -gt "$largest" ] && largest=$rss
+            rss=$(awk '/VmRSS/ {print $2}' "/proc/$pid/status" 2>/dev/null) || true # it may just have ended
+            if [ "${rss:-0}" -gt "$largest" ]; then largest=$rss; fi
         done
         sleep 0.1
     done
     wait "$monitor"
-    "$CHILD" print "$BYTES" | sha256sum >plain
+    "$CHILD" print "$bytes" | sha256sum >plain
     for _ in $(seq 100); do [ -s with ] && break; sleep 0.02; done
     cmp plain with
-    [ "$(stream stdout bytes)" -eq "$BYTES" ]
+    [ "$(stream stdout bytes)" -eq "$bytes" ]
     echo "largest: $largest KiB"
     # A build with sanitizers takes more to begin with; 5 GB would show in any.
     [ "$largest" -lt 200000 ]
@@ -165,11 +153,11 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
 
 @test "the tail of a failed run is kept, masked; that of a good one is not" {
     probelauf run -q -- "$CHILD" out fine >/dev/null 2>err
-    ! record TEXT
+    no_record TEXT
     probelauf run -q -- "$CHILD" out first err "password=hunter2secret" exit 3 2>err | cat >out || true
     record TEXT | grep -q first
     record TEXT | grep -q 'password='
-    ! record TEXT | grep -q hunter2secret
+    no_record TEXT hunter2secret
 }
 
 @test "lines of output begin phases at the time they were written" {
@@ -177,5 +165,5 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
         "$CHILD" out "Loading weights" sleep 0.4 out "Step 1" sleep 0.2 | cat >/dev/null
     run probelauf show --json @1
     [ "$(json '[p["name"] for p in d["time"]["phase_list"]][-2:]')" = '["load", "compute"]' ]
-    [ "$(json '0.35 < d["time"]["phases"]["load"]["value"] < 3')" = true ]
+    [ "$(json '0.4 <= d["time"]["phases"]["load"]["value"]')" = true ]
 }

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What the run-*.bats files share: `load run-common`.
+#   record KIND     the lines of that kind in the newest journal's text view
+#   no_record KIND [TEXT]  there is no such line (with that text in it)
+#   shown EXPR      a Python expression over `show --json @1`, called `d`
+#   runs_in_ledger  how many there are
+#   long            is the long suite wanted (PROBELAUF_TEST_LONG; common_setup clears PROBELAUF_*)
+
+PROBELAUF_TEST_LONG_=${PROBELAUF_TEST_LONG-}
+load common
+
+setup() {
+    common_setup
+    : "${CHILD:?set CHILD to the built child program}"
+    export PROBELAUF
+}
+
+long() {
+    [ -n "$PROBELAUF_TEST_LONG_" ]
+}
+
+record() {
+    probelauf export journal --text @1 | grep "^[0-9]* $1 "
+}
+
+no_record() {
+    if record "$1" | grep -e "${2-}"; then
+        return 1
+    fi
+}
+
+shown() {
+    run probelauf show --json @1
+    json "$1"
+}
+
+runs_in_ledger() {
+    probelauf log --limit 0 --json | python -c 'import json, sys; print(len(json.load(sys.stdin)["runs"]))'
+}
