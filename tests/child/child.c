@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The purpose-built child of the command line tests: does exactly what its words say, one after the other, so that a test
- * knows the right answer. `child` without words prints the verbs. Not part of the product.
+ * The purpose-built child of the command line tests: does exactly what its words say, one after the
+ * other, so that a test knows the right answer. `child` without words prints the verbs. Not part of
+ * the product.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +39,12 @@ static const char usage[] =
     "ignore N             ignore signal N\n"
     "pause                wait until a signal ends us\n"
     "stop                 stop ourselves as Ctrl-Z would\n"
-    "daemon MIB SECONDS FILE BYTES   double fork, new session: holds MIB, writes FILE, ends after SECONDS\n"
+    "daemon MIB SECONDS FILE BYTES   double fork, new session: holds MIB, writes FILE, ends after "
+    "SECONDS\n"
     "fork N               N children that end at once, reaped\n"
     "hold N SECONDS       N children that sleep, reaped\n"
-    "unreaped MIB FILE BYTES   SIGCHLD ignored; a child allocates and writes; it is never accounted\n"
+    "unreaped MIB FILE BYTES   SIGCHLD ignored; a child allocates and writes; it is never "
+    "accounted\n"
     "kill-child           a child is killed by SIGKILL and reaped\n"
     "raw-mode             change the terminal modes of standard output\n"
     "argv                 print the remaining words, one a line, and end\n"
