@@ -7,6 +7,7 @@
 #include "exec/recorder.h"
 #include "exec/slow-reader.h"
 #include "exec/text-channel.h"
+#include "journal/chunk.h"
 #include "journal/journal.h"
 #include "probe/cgroup.h"
 
@@ -34,6 +35,7 @@ struct recorder {
     const struct exec_options *options;
     struct shared *shared;
     struct journal_writer writer;
+    struct chunk_coder coder; /* of the CHUNKs in writer */
     struct recorder_past past;
 
     int marks_fd;
@@ -59,11 +61,11 @@ struct recorder {
     int environment_fd;
     struct strbuf environment;
 
-    int64_t next_second_ns, next_ten_ns; /* CLOCK_MONOTONIC */
-    int64_t children_cpu_ns;             /* of ended environment readers */
-    unsigned killed, killed_workers;     /* SIGKILL from somebody else than us */
-    pid_t killed_pid;                    /* the last of them */
-    uint64_t lost_records;               /* that did not fit on the disk */
+    int64_t next_second_ns, next_ten_ns, next_counters_ns; /* CLOCK_MONOTONIC */
+    int64_t children_cpu_ns;                               /* of ended environment readers */
+    unsigned killed, killed_workers;                       /* SIGKILL from somebody else than us */
+    pid_t killed_pid;                                      /* the last of them */
+    uint64_t lost_records;                                 /* that did not fit on the disk */
     int64_t lost_from_t_ns;
 };
 

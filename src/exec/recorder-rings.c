@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
-#include "journal/chunk.h"
 #include "journal/marks.h"
 
 #include <inttypes.h>
@@ -182,10 +181,13 @@ static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t ser
     struct chunk chunk = {
         .series = ids, .series_count = count, .time_ns = times, .tick_count = ticks, .value = kept};
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
-    chunk_encode(&chunk, &bytes);
+    chunk_encode_next(&recorder->coder, &chunk, &bytes);
     struct err err = ERR_INIT;
-    return journal_append(&recorder->writer, JOURNAL_CHUNK, JOURNAL_VERSION, bytes.data,
-                          bytes.length, false, &err) == 0;
+    if (journal_append(&recorder->writer, JOURNAL_CHUNK, JOURNAL_VERSION, bytes.data, bytes.length,
+                       false, &err) == 0)
+        return true;
+    chunk_coder_done(&recorder->coder); /* the next one stands alone */
+    return false;
 }
 
 static void lost_chunk(struct recorder *recorder, int64_t from_t_ns, int64_t to_t_ns) {

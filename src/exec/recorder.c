@@ -25,7 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_TRIES         500      /* of 20 ms: a reader may be looking at the lock */
+#define LOCK_TRIES         500 /* of 20 ms: a reader may be looking at the lock */
+#define COUNTERS_OFTEN_NS  (120 * NS_PER_S)
 #define FIRST_EXTRA_NS     NS_PER_S /* slow reader and environment: not in the way of short runs */
 #define LAUNCH_WAIT_NS     (300 * NS_PER_MS)
 #define ENVIRONMENT_MAX_NS (120 * NS_PER_S)
@@ -296,6 +297,12 @@ static void sync_quietly(struct recorder *recorder) {
     journal_sync(&recorder->writer, &err); /* the next one, or the last, tells whether it works */
 }
 
+/* Totals are for the case that the whole machine goes: what a killed process had found is in the
+ * shared memory. Over hours they would weigh more than the samples. */
+static int64_t counters_interval_ns(int64_t since_ns) {
+    return since_ns < COUNTERS_OFTEN_NS ? 10 * NS_PER_S : 60 * NS_PER_S;
+}
+
 static void each_second(struct recorder *recorder) {
     int64_t now_ns = clock_mono_ns();
     int64_t since_ns = now_ns - recorder->shared->start.mono_ns;
@@ -308,8 +315,11 @@ static void each_second(struct recorder *recorder) {
         recorder_start_environment(recorder);
     }
     if (now_ns >= recorder->next_ten_ns) {
-        recorder_write_counters(recorder, false);
         recorder->next_ten_ns = now_ns + 10 * NS_PER_S;
+        if (now_ns >= recorder->next_counters_ns) {
+            recorder_write_counters(recorder, false);
+            recorder->next_counters_ns = now_ns + counters_interval_ns(since_ns);
+        }
         sync_quietly(recorder);
     } else if (since_ns < 2 * FIRST_EXTRA_NS) {
         sync_quietly(recorder); /* START of a run that lasts is on disk early */
@@ -359,7 +369,7 @@ static bool record(struct recorder *recorder) {
     recorder->next_second_ns = shared->start.mono_ns + NS_PER_S;
     if (recorder->next_second_ns < clock_mono_ns())
         recorder->next_second_ns = clock_mono_ns();
-    recorder->next_ten_ns = shared->start.mono_ns + 10 * NS_PER_S;
+    recorder->next_ten_ns = recorder->next_counters_ns = shared->start.mono_ns + 10 * NS_PER_S;
     bool monitor_lives = true;
     while (!atomic_load(&shared->ended)) {
         if (!monitor_lives)
@@ -398,6 +408,7 @@ static void close_up(struct recorder *recorder) {
     fd_close_ptr(&recorder->marks_fd);
     evidence_done(recorder);
     sync_quietly(recorder);
+    chunk_coder_done(&recorder->coder);
     journal_close(&recorder->writer);
 }
 
