@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@
 /* Pages that are still touched on the way to exec: some 0.1 to 0.8 MB were seen, and a file system
  * with large folios may map more at once. */
 #define FLOOR_MARGIN_BYTES (2 << 20)
+#define OWN_VARIABLES      3 /* that command_environment() puts first */
 
 static void run_child(const struct command_spec *spec, int exec_fd) __attribute__((noreturn));
 
@@ -86,19 +88,31 @@ static bool has_name(const char *entry, const char *name) {
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
+/* NAME=VALUE with the path of this program, so that a command can mark its phases where we are not
+ * in PATH. */
+static char *own_program(void) {
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length <= 0 || (size_t)length >= sizeof path)
+        return mem_printf("%s=probelauf", EXEC_PROGRAM_VARIABLE);
+    return mem_printf("%s=%.*s", EXEC_PROGRAM_VARIABLE, (int)length, path);
+}
+
 char **command_environment(char *const *environment, const char *run, const char *marks_path) {
     size_t count = 0;
     while (environment != NULL && environment[count] != NULL)
         count++;
-    char **list = mem_alloc((count + 3) * sizeof *list);
+    char **list = mem_alloc((count + OWN_VARIABLES + 1) * sizeof *list);
     /* Owned texts come first: command_environment_free() knows them by their place. */
     list[0] = mem_printf("%s=%s", EXEC_RUN_VARIABLE, run);
     /* Without a place for marks an outer run's variable would take them: it is emptied. */
     list[1] = mem_printf("%s=%s", EXEC_MARKS_VARIABLE, marks_path != NULL ? marks_path : "");
-    size_t at = 2;
+    list[2] = own_program();
+    size_t at = OWN_VARIABLES;
     for (size_t i = 0; i < count; i++)
         if (!has_name(environment[i], EXEC_RUN_VARIABLE) &&
-            !has_name(environment[i], EXEC_MARKS_VARIABLE))
+            !has_name(environment[i], EXEC_MARKS_VARIABLE) &&
+            !has_name(environment[i], EXEC_PROGRAM_VARIABLE))
             list[at++] = environment[i];
     return list;
 }
@@ -106,7 +120,7 @@ char **command_environment(char *const *environment, const char *run, const char
 void command_environment_free(char **environment) {
     if (environment == NULL)
         return;
-    free(environment[0]);
-    free(environment[1]);
+    for (size_t i = 0; i < OWN_VARIABLES; i++)
+        free(environment[i]);
     free(environment);
 }

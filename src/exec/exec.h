@@ -72,6 +72,8 @@ void exec_release(struct exec_result *result);
  * (probelauf mark). */
 #define EXEC_MARKS_VARIABLE "PROBELAUF_MARKS"
 #define EXEC_RUN_VARIABLE   "PROBELAUF_RUN"
+#define EXEC_PROGRAM_VARIABLE \
+    "PROBELAUF" /* this program's path, for `"$PROBELAUF" mark load` in the command */
 /* Appends one line with one write(); -ENXIO when not inside a run. verb and the rest as in
  * docs/journal-format.md; value of a result: "41.5 token/s", "41.5" or a text. */
 int exec_mark(const char *verb, const char *name, const char *value, struct err *err);
