@@ -47,7 +47,7 @@ static int open_ledger(struct arena *arena, struct runs **ret_runs, struct store
         return 0;
     }
     AUTO_STORE struct store *store = NULL; /* only to hear what is wrong with it */
-    rc = store_open(place.ledger_url, STORE_READ_ONLY, &store, err);
+    rc = store_open(place.ledger_url, STORE_READ_WRITE, &store, err);
     return rc < 0 ? rc
                   : err_set(err, -EIO, "ledger-unavailable", "the ledger cannot be used: %s",
                             runs_warning(*ret_runs));

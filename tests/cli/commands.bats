@@ -291,6 +291,17 @@ complete_words() {
     fails 1 run-not-found
 }
 
+@test "a ledger that cannot be had is a warning as long as there are journals" {
+    mkdir -p journals
+    : >no-folder
+    run --separate-stderr probelauf log --json --ledger sqlite:no-folder/ledger.db --journal-dir journals
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["runs"]')" = '[]' ]
+    [[ "$stderr" == "probelauf: warning: "* ]]
+    run probelauf ledger info --ledger sqlite:no-folder/ledger.db --journal-dir journals
+    fails 1 ledger-unavailable
+}
+
 @test "compare: two runs" {
     probelauf run -q -- true
     probelauf run -q -- sh -c 'exit 1' || true

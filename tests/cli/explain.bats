@@ -54,6 +54,14 @@ bus_error='ERROR: Unexpected bus error encountered in worker. This might be caus
     [ "$(json 'd["class"]')" = null ]
 }
 
+@test "an incident that was survived is told and does not make the class" {
+    { echo "$disk_full"; seq 2000; } >job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = null ]
+    [ "$(json 'd["incidents"][0]["survived"]')" = true ]
+    valid_schema explain
+}
+
 @test "a last line without line feed, carriage returns, NUL bytes and broken UTF-8" {
     printf 'a\0b\377\r10%%\r20%%\r%s' "$disk_full" >job.log
     run probelauf explain --json job.log

@@ -105,6 +105,8 @@ two_runs() {
     fails 1 output-write
     run probelauf export journal -o /dev/full
     [ "$status" -eq 1 ]
+    run probelauf export json @2 @9 -o xs.json
+    fails 1 run-not-found
     [ "$(find . -name 'x*' | wc -l)" -eq 0 ]
 }
 
