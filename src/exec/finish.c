@@ -204,7 +204,7 @@ static void finish_samples(struct recorder *recorder) {
     if (recorder->slow_starts > 0 && recorder->slow_last_ns >= 0 &&
         end_t_ns - recorder->slow_last_ns > LATE_SAMPLE_NS)
         recorder_write_gap(recorder, "tree memory", recorder->slow_last_ns, end_t_ns,
-                           N_("the slow reader stood still, or looking costs too much"));
+                           N_("the slow reader stood still, or looking costs too much"), 0);
     recorder_stop_slow_reader(recorder);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "exec/cpu-time.h"
 #include "exec/helper.h"
 #include "probe/procfs.h"
 
@@ -127,10 +128,6 @@ static void note_status(struct monitor *monitor, int status, int64_t now_ns) {
         monitor->signal = WTERMSIG(status);
 }
 
-static int64_t timeval_ns(const struct timeval *time) {
-    return (int64_t)time->tv_sec * NS_PER_S + (int64_t)time->tv_usec * 1000;
-}
-
 static void tell_child(struct monitor *monitor, const struct tree_zombie *zombie, int status,
                        const struct rusage *usage, int64_t now_ns) {
     struct shared_child child = {.pid = zombie->pid,
@@ -143,8 +140,8 @@ static void tell_child(struct monitor *monitor, const struct tree_zombie *zombie
                                  .ignored_sigchld = zombie->ignored_sigchld,
                                  .ended_by_us = monitor->budget_hit,
                                  .maxrss_bytes = (int64_t)usage->ru_maxrss * 1024,
-                                 .utime_ns = timeval_ns(&usage->ru_utime),
-                                 .stime_ns = timeval_ns(&usage->ru_stime),
+                                 .utime_ns = cpu_time_user_ns(usage),
+                                 .stime_ns = cpu_time_system_ns(usage),
                                  .t_ns = now_ns - monitor->start_ns};
     memcpy(child.comm, zombie->comm, sizeof child.comm);
     monitor_tell_child(monitor, &child);
@@ -167,8 +164,7 @@ static void reap_one(struct monitor *monitor, pid_t pid) {
     if (zombie.is_foreign)
         return;
     if (zombie.is_helper) {
-        monitor_helper_ended(monitor, pid, status,
-                             timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime));
+        monitor_helper_ended(monitor, pid, status, cpu_time_usage_ns(&usage));
         return;
     }
     monitor->last_reap_ns = now_ns;

@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "exec/command.h"
 #include "exec/copier.h"
+#include "exec/cpu-time.h"
 #include "exec/helper.h"
 #include "exec/monitor-parts.h"
 
@@ -64,14 +65,8 @@ static void step(struct monitor *monitor, int64_t until_ns) {
 
 /* ---- looks at the tree ---- */
 
-static int64_t thread_cpu_ns(void) {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)used.tv_sec * NS_PER_S + used.tv_nsec;
-}
-
 static void look(struct monitor *monitor) {
-    int64_t cost_ns = -thread_cpu_ns();
+    int64_t cost_ns = -cpu_time_thread_ns();
     struct shared_tick tick;
     tree_look(monitor->tree, clock_mono_ns() - monitor->start_ns, &tick);
     streams_check_modes(monitor->streams, monitor->shared);
@@ -79,7 +74,7 @@ static void look(struct monitor *monitor) {
     monitor_tell_tick(monitor, &tick);
     atomic_store(&monitor->shared->cpu_live_ns[ROLE_MONITOR][0],
                  clock_process_cpu_ns() - monitor->cpu_zero_ns);
-    cost_ns += thread_cpu_ns();
+    cost_ns += cpu_time_thread_ns();
     size_t early = sizeof early_looks_ns / sizeof early_looks_ns[0];
     monitor->looks++;
     if (monitor->looks < early) {

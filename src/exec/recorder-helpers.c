@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/cpu-time.h"
 #include "exec/helper.h"
 #include "probe/probe.h"
 
@@ -14,7 +15,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,7 +170,7 @@ static void write_environment(struct recorder *recorder) {
     if (!json_is_object(json)) {
         json_decref(json);
         int64_t t_ns = recorder_t_ns(recorder);
-        recorder_write_gap(recorder, "environment", 0, t_ns, N_("its collector ended early"));
+        recorder_write_gap(recorder, "environment", 0, t_ns, N_("its collector ended early"), 0);
         return;
     }
     recorder_write(recorder, JOURNAL_ENVIRONMENT, json, false);
@@ -198,11 +198,6 @@ bool recorder_read_environment(struct recorder *recorder) {
 
 /* ---- both ---- */
 
-static int64_t usage_ns(const struct rusage *usage) {
-    return ((int64_t)usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * NS_PER_S +
-           ((int64_t)usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
-}
-
 void recorder_reap(struct recorder *recorder) {
     struct rusage usage;
     int status;
@@ -210,9 +205,9 @@ void recorder_reap(struct recorder *recorder) {
     while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
         if (pid == recorder->slow_reader) {
             recorder_read_samples(recorder, false);
-            slow_reader_gone(recorder, usage_ns(&usage));
+            slow_reader_gone(recorder, cpu_time_usage_ns(&usage));
         } else {
-            recorder->children_cpu_ns += usage_ns(&usage);
+            recorder->children_cpu_ns += cpu_time_usage_ns(&usage);
             shared_remove_helper(recorder->shared, pid);
         }
     }

@@ -74,8 +74,10 @@ int64_t recorder_t_ns(const struct recorder *recorder); /* now, since the run's 
 /* Appends a record; without room it is counted and becomes a GAP. Takes the object. */
 bool recorder_write(struct recorder *recorder, enum journal_kind kind, json_t *take_payload,
                     bool last);
+/* reason: English, looked up when it is shown (N_); count: how many were lost, 0: cannot be
+ * counted. */
 void recorder_write_gap(struct recorder *recorder, const char *what, int64_t from_t_ns,
-                        int64_t to_t_ns, const char *reason);
+                        int64_t to_t_ns, const char *reason, uint64_t count);
 void recorder_write_incident(struct recorder *recorder, const char *name, const char *source,
                              const char *line, json_t *take_figures, bool survived);
 

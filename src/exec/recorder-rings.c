@@ -8,7 +8,6 @@
 #include "base/msg.h"
 #include "journal/marks.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,9 +47,8 @@ static void write_gap_message(struct recorder *recorder, const struct shared_gap
         [GAP_RECORDER] = {"recorder", N_("the recorder had ended and was replaced")},
         [GAP_STREAM] = {"stream", N_("a copier had ended and was replaced")},
     };
-    char reason[160];
-    snprintf(reason, sizeof reason, "%s (%" PRIu64 ")", gaps[gap->what].reason, gap->count);
-    recorder_write_gap(recorder, gaps[gap->what].what, gap->from_t_ns, gap->to_t_ns, reason);
+    recorder_write_gap(recorder, gaps[gap->what].what, gap->from_t_ns, gap->to_t_ns,
+                       gaps[gap->what].reason, gap->count);
 }
 
 /* A worker that somebody killed, with no word of the kernel: told at the end, when it is known
@@ -192,7 +190,7 @@ static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t ser
 
 static void lost_chunk(struct recorder *recorder, int64_t from_t_ns, int64_t to_t_ns) {
     recorder_write_gap(recorder, "samples", from_t_ns, to_t_ns,
-                       N_("the samples could not be written"));
+                       N_("the samples could not be written"), 0);
 }
 
 void recorder_take_ticks(struct recorder *recorder, bool all) {

@@ -52,7 +52,7 @@ static bool append(struct recorder *recorder, enum journal_kind kind, const json
 }
 
 void recorder_write_gap(struct recorder *recorder, const char *what, int64_t from_t_ns,
-                        int64_t to_t_ns, const char *reason) {
+                        int64_t to_t_ns, const char *reason, uint64_t count) {
     /* What is noticed late lies within the run all the same. */
     if (atomic_load(&recorder->shared->ended) && to_t_ns > recorder->shared->end.t_ns)
         to_t_ns = recorder->shared->end.t_ns;
@@ -65,6 +65,8 @@ void recorder_write_gap(struct recorder *recorder, const char *what, int64_t fro
     json_put_int(gap, "from_t_ns", from_t_ns);
     json_put_int(gap, "to_t_ns", to_t_ns < from_t_ns ? from_t_ns : to_t_ns);
     json_put_text(gap, "reason", reason);
+    if (count > 0)
+        json_put_int(gap, "count", (int64_t)count);
     append(recorder, JOURNAL_GAP, gap, true);
 }
 
@@ -73,12 +75,10 @@ void recorder_write_gap(struct recorder *recorder, const char *what, int64_t fro
 static void tell_loss(struct recorder *recorder) {
     if (recorder->lost_records == 0)
         return;
-    char reason[160];
-    snprintf(reason, sizeof reason, "%llu records could not be written",
-             (unsigned long long)recorder->lost_records);
+    uint64_t lost = recorder->lost_records;
     recorder->lost_records = 0;
     recorder_write_gap(recorder, "records", recorder->lost_from_t_ns, recorder_t_ns(recorder),
-                       reason);
+                       N_("records could not be written"), lost);
 }
 
 bool recorder_write(struct recorder *recorder, enum journal_kind kind, json_t *take_payload,

@@ -94,10 +94,6 @@ static void look_at_places(struct slow_reader *reader, struct slow_sample *sampl
     }
 }
 
-static int64_t cpu_ns(void) {
-    return clock_process_cpu_ns();
-}
-
 static int slow_reader_main(void *argument) {
     struct slow_reader reader = {.context = argument};
     const struct slow_context *context = reader.context;
@@ -105,11 +101,11 @@ static int slow_reader_main(void *argument) {
         struct slow_sample sample = {.t_ns = clock_mono_ns() - context->shared->start.mono_ns};
         for (size_t i = 0; i < SLOW_COUNT_; i++)
             sample.value[i] = SHARED_ABSENT;
-        int64_t cost_ns = -cpu_ns();
+        int64_t cost_ns = -clock_process_cpu_ns();
         read_memory(context, &sample);
         look_at_places(&reader, &sample);
-        cost_ns += cpu_ns();
-        atomic_store(&context->shared->cpu_live_ns[ROLE_SLOW_READER][0], cpu_ns());
+        cost_ns += clock_process_cpu_ns();
+        atomic_store(&context->shared->cpu_live_ns[ROLE_SLOW_READER][0], clock_process_cpu_ns());
         if (fd_write_full(context->out_fd, &sample, sizeof sample) < 0)
             return 0; /* nobody reads any more */
         int64_t period_ns = cost_ns * COST_FACTOR;

@@ -5,12 +5,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/msg.h"
+#include "exec/cpu-time.h"
 #include "exec/recorder-parts.h"
 #include "text/incident.h"
 #include "text/pattern.h"
 #include "text/secret.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,12 +204,6 @@ static void skip(struct text_channel *channel, uint64_t bytes) {
         line_splitter_skip(channel->splitter, bytes);
 }
 
-static int64_t thread_cpu_ns(void) {
-    struct timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)used.tv_sec * NS_PER_S + used.tv_nsec;
-}
-
 static void earn_share(struct text_channel *channel) {
     int64_t now_ns = clock_mono_ns();
     double earned =
@@ -259,7 +254,7 @@ void text_channel_read(struct text_channel *channel, struct recorder *recorder, 
             caught_up = true;
         }
         uint64_t missed;
-        int64_t before_ns = thread_cpu_ns();
+        int64_t before_ns = cpu_time_thread_ns();
         channel->read_mono_ns = clock_mono_ns();
         size_t length = read_piece(channel, piece, &missed);
         if (missed > 0)
@@ -267,7 +262,7 @@ void text_channel_read(struct text_channel *channel, struct recorder *recorder, 
         if (length == 0)
             break;
         look_at(channel, piece, length);
-        channel->share_ns -= thread_cpu_ns() - before_ns;
+        channel->share_ns -= cpu_time_thread_ns() - before_ns;
     }
 }
 
@@ -326,10 +321,8 @@ static void write_incidents(struct text_channel *channel, struct recorder *recor
     }
     uint64_t dropped = incident_scanner_dropped(channel->scanner);
     if (dropped > 0) {
-        char reason[96];
-        snprintf(reason, sizeof reason,
-                 "%" PRIu64 " further incidents in the output were only counted", dropped);
-        recorder_write_gap(recorder, "incidents", 0, recorder_t_ns(recorder), reason);
+        recorder_write_gap(recorder, "incidents", 0, recorder_t_ns(recorder),
+                           N_("further incidents in the output were only counted"), dropped);
     }
 }
 
@@ -342,12 +335,9 @@ void text_channel_finish(struct text_channel *channel, struct recorder *recorder
         write_incidents(channel, recorder, ended_ok);
     }
     if (channel->hole_bytes > 0) {
-        char reason[128];
-        snprintf(reason, sizeof reason,
-                 "%" PRIu64 " bytes of %s passed faster than they could be looked at",
-                 channel->hole_bytes, text_channel_name(channel));
         recorder_write_gap(recorder, "text", channel->hole_from_t_ns, channel->hole_to_t_ns,
-                           reason);
+                           N_("bytes of the output passed faster than they could be looked at"),
+                           channel->hole_bytes);
     }
     if (!ended_ok)
         write_tail(channel, recorder);

@@ -10,6 +10,7 @@
 #include "exec/tree.h"
 
 #include "base/mem.h"
+#include "exec/cpu-time.h"
 #include "exec/signals.h"
 #include "probe/procfs.h"
 
@@ -403,10 +404,6 @@ void tree_zombie(const struct tree *tree, pid_t pid, struct tree_zombie *ret) {
     }
 }
 
-static int64_t usage_ns(const struct timeval *time) {
-    return (int64_t)time->tv_sec * NS_PER_S + (int64_t)time->tv_usec * 1000;
-}
-
 void tree_reaped(struct tree *tree, const struct tree_zombie *zombie, const struct rusage *usage) {
     if (zombie->is_helper || zombie->is_foreign) {
         if (zombie->has_io)
@@ -414,7 +411,7 @@ void tree_reaped(struct tree *tree, const struct tree_zombie *zombie, const stru
         forget_foreign(tree, zombie->pid);
         return;
     }
-    tree->reaped_cpu_ns += usage_ns(&usage->ru_utime) + usage_ns(&usage->ru_stime);
+    tree->reaped_cpu_ns += cpu_time_usage_ns(usage);
     int64_t maxrss_bytes = (int64_t)usage->ru_maxrss * 1024; /* getrusage(2): kilobytes */
     if (maxrss_bytes > tree->counters.maxrss_bytes)
         tree->counters.maxrss_bytes = maxrss_bytes;
