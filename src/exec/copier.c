@@ -29,9 +29,10 @@ struct copier {
     size_t index;
     int target; /* our own descriptor of the user's stream */
     int bell;
-    uint64_t rung_at; /* how far the recorder had read when it was last woken */
-    bool copies;      /* splice to the target was refused: read and write */
-    bool tap_copies;  /* splice from the terminal was refused */
+    int64_t arrival_ns; /* when the bytes being moved were there */
+    uint64_t rung_at;   /* how far the recorder had read when it was last woken */
+    bool copies;        /* splice to the target was refused: read and write */
+    bool tap_copies;    /* splice from the terminal was refused */
     char block[BLOCK_BYTES];
 };
 
@@ -85,7 +86,7 @@ static void drain_side(struct copier *copier) {
         ssize_t got = readv(copier->channel->side[0], parts, 2);
         if (got < 0 && errno == EINTR)
             continue;
-        text_ring_publish(copier->ring, got > 0 ? (size_t)got : 0, clock_mono_ns());
+        text_ring_publish(copier->ring, got > 0 ? (size_t)got : 0, copier->arrival_ns);
         if (got <= 0)
             break;
         wake_recorder(copier);
@@ -210,10 +211,12 @@ static int copier_main(void *context) {
     struct copier *copier = context;
     const struct channel *channel = copier->channel;
     /* What a killed predecessor left on the way. */
+    copier->arrival_ns = clock_mono_ns();
     drain_side(copier);
     int rc = channel->middle[0] >= 0 ? empty_middle(copier) : 0;
     while (rc == 0) {
         wait_for(channel->source, POLLIN);
+        copier->arrival_ns = clock_mono_ns();
         rc = move_once(copier);
         atomic_store(&copier->shared->cpu_live_ns[ROLE_COPIER][copier->index],
                      clock_process_cpu_ns());
