@@ -16,6 +16,8 @@
 /* One entry per file cmd-NAME.c, in the order of the overview; ends with NULL. */
 extern const struct command *const cli_commands[];
 const struct command *cli_command(const char *name); /* NULL: unknown */
+/* Complains that there is no such command, with the one that may have been meant. */
+int cli_no_command(const char *word);
 
 /* Call first: looks at what standard error is. */
 void cli_start(void);

@@ -4,9 +4,7 @@
 #include "cli/commands.h"
 
 #include "base/msg.h"
-#include "base/str.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 static int help_run(int argc, char **argv) {
@@ -19,9 +17,7 @@ static int help_run(int argc, char **argv) {
     }
     const struct command *command = cli_command(argv[0]);
     if (command == NULL) {
-        struct err err = ERR_INIT;
-        (void)err_set(&err, -EINVAL, "usage-no-command", "there is no command '%s'", argv[0]);
-        return cli_usage_error(NULL, &err);
+        return cli_no_command(argv[0]);
     }
     help_command(command, width, &text);
     cli_print(&text);

@@ -76,7 +76,7 @@ static int print_version(int argc, char **argv) {
     return cli_usage_error(NULL, &err);
 }
 
-static int complain_no_command(const char *word) {
+int cli_no_command(const char *word) {
     struct err err = ERR_INIT;
     if (word[0] == '-') {
         (void)err_set(&err, -EINVAL, "usage-no-command",
@@ -147,5 +147,5 @@ int main(int argc, char **argv) {
     if ((strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) && argc == 2) {
         return finish_output(print_overview(STDOUT_FILENO));
     }
-    return complain_no_command(argv[1]);
+    return cli_no_command(argv[1]);
 }

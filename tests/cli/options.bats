@@ -28,7 +28,7 @@ load common
 @test "the overview names every command once" {
     run probelauf help
     local name
-    for name in completion help; do
+    for name in run mark log show compare annotate explain estimate import export ledger config completion help; do
         [ "$(grep -c "^  $name  " <<<"$output")" -eq 1 ]
     done
 }
@@ -78,6 +78,9 @@ load common
 @test "help of an unknown command" {
     run probelauf help zzzzzz
     fails 2 usage-no-command
+    run probelauf help shw
+    fails 2 usage-no-command
+    has "did you mean 'show'?"
 }
 
 # ---- standard output ----
