@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -155,14 +156,22 @@ static void born_into_a_group(void **state) {
 
 static void environment_of_the_command(void **state) {
     (void)state;
-    char *given[] = {(char[]){"A=1"}, (char[]){"PROBELAUF_MARKS=/outer"},
-                     (char[]){"PROBELAUF_RUN=outer"}, (char[]){"PROBELAUF_RUNNER=kept"}, NULL};
+    char *given[] = {(char[]){"A=1"},
+                     (char[]){"PROBELAUF=other"},
+                     (char[]){"PROBELAUF_MARKS=/outer"},
+                     (char[]){"PROBELAUF_RUN=outer"},
+                     (char[]){"PROBELAUF_RUNNER=kept"},
+                     NULL};
     char **made = command_environment(given, "inner", "/inner.marks");
     assert_string_equal(made[0], "PROBELAUF_RUN=inner");
     assert_string_equal(made[1], "PROBELAUF_MARKS=/inner.marks");
-    assert_string_equal(made[2], "A=1");
-    assert_string_equal(made[3], "PROBELAUF_RUNNER=kept");
-    assert_null(made[4]);
+    char path[PATH_MAX] = "PROBELAUF=";
+    size_t head = strlen(path);
+    assert_true(readlink("/proc/self/exe", path + head, sizeof path - head - 1) > 0);
+    assert_string_equal(made[2], path);
+    assert_string_equal(made[3], "A=1");
+    assert_string_equal(made[4], "PROBELAUF_RUNNER=kept");
+    assert_null(made[5]);
     command_environment_free(made);
     made = command_environment(given, "inner", NULL);
     assert_string_equal(made[1], "PROBELAUF_MARKS="); /* nothing goes to the outer run */
