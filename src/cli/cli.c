@@ -68,7 +68,9 @@ int cli_usage_error(const char *command, const struct err *err) {
         strbuf_add_str(&line, _("(see 'probelauf help')"));
     }
     say(&line);
-    return EXIT_CODE_USAGE;
+    /* What `run` returns below 125 is the command's own status: it must not be taken for that. */
+    bool is_run = command != NULL && strcmp(command, "run") == 0;
+    return is_run ? EXIT_CODE_OWN_FAILURE : EXIT_CODE_USAGE;
 }
 
 void cli_warning(const char *text) {

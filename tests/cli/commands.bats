@@ -54,7 +54,7 @@ commands() {
     local name
     for name in $(commands); do
         run probelauf "$name" --no-such-option-here
-        fails 2 usage-unknown-option
+        fails "$(usage_code "$name")" usage-unknown-option
         has "(see 'probelauf help $name')"
     done
 }
@@ -66,7 +66,7 @@ commands() {
     done
     for name in run mark help completion; do
         run probelauf "$name" --json x
-        fails 2 usage-unknown-option
+        fails "$(usage_code "$name")" usage-unknown-option
     done
 }
 
@@ -77,7 +77,7 @@ commands() {
         lacks "$word"
     done
     run probelauf run --gpu all -- true
-    fails 2 usage-unknown-option
+    fails 125 usage-unknown-option
 }
 
 # ---- completion ----

@@ -46,6 +46,11 @@ fails() {
     fi
 }
 
+# The exit code of a usage error: below 125 everything that `run` returns is the command's own.
+usage_code() {
+    if [ "$1" = run ]; then echo 125; else echo 2; fi
+}
+
 has() {
     if [[ "$output" != *"$1"* ]]; then
         echo "'$1' is not in: $output"

@@ -191,7 +191,7 @@ inside_a_run() {
     fails 2 usage-missing-value
     has "'--items' needs a value (N)"
     run probelauf run -c
-    fails 2 usage-missing-value
+    fails 125 usage-missing-value
     has "'-c' needs a value (KEY=VALUE)"
 }
 
@@ -218,23 +218,23 @@ inside_a_run() {
     local bad
     for bad in x 1x -1 '' 1,5h 1h-; do
         run probelauf run --max-time "$bad" -- true
-        fails 2 usage-bad-value
+        fails 125 usage-bad-value
         has "a duration such as"
     done
     run probelauf run --max-time 0 -- true
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     has "too short"
     run probelauf run --max-time 4000d -- true
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     has "too long"
 }
 
 @test "choices" {
     run probelauf run --purpose trail -- true
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     has "did you mean 'trial'?"
     run probelauf run --purpose zzzzzzzz -- true
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     has "trial, function-test, work"
     run probelauf config --color sometimes
     fails 2 usage-bad-value
@@ -249,7 +249,7 @@ inside_a_run() {
 
 @test "a path is not empty" {
     run probelauf run --input '' -- true
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
 }
 
 @test "options that exclude each other" {
@@ -268,9 +268,9 @@ inside_a_run() {
     fails 2 usage-operands
     has "probelauf compare RUN RUN"
     run probelauf run
-    fails 2 usage-operands
+    fails 125 usage-operands
     run probelauf run --
-    fails 2 usage-operands
+    fails 125 usage-operands
     run probelauf log x
     fails 2 usage-operands
 }
@@ -285,34 +285,34 @@ inside_a_run() {
 
 @test "run: the first operand ends our options" {
     run probelauf run --no-such-option -- true
-    fails 2 usage-unknown-option
+    fails 125 usage-unknown-option
     run -127 probelauf run -- --no-such-command-here
     lacks usage-
 }
 
 @test "run: conditions, checks and patterns are looked at before anything starts" {
     run probelauf run -c novalue -- touch started
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     run probelauf run -c =x -- touch started
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     run probelauf run -c a=1 -c a=2 -- touch started
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     has "given twice"
     run probelauf run --expect colour=red -- touch started
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     run probelauf run --expect count=x -- touch started
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     run probelauf run --phase lod -- touch started
-    fails 2 usage-phase
+    fails 125 usage-phase
     has "did you mean 'load'?"
     run probelauf run --phase unattributed -- touch started
-    fails 2 usage-phase
+    fails 125 usage-phase
     run probelauf run --pattern load -- touch started
-    fails 2 usage-bad-value
+    fails 125 usage-bad-value
     run probelauf run --pattern 'nonsense=x' -- touch started
-    fails 2 usage-phase
+    fails 125 usage-phase
     run probelauf run --pattern 'load=(' -- touch started
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 125 ]
     [ "${#lines[@]}" -eq 1 ]
     [ ! -e started ]
 }
