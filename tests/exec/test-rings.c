@@ -39,6 +39,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     struct fixture *fixture = *state;
+    chunk_coder_done(&fixture->recorder.coder);
     journal_close(&fixture->recorder.writer);
     json_decref(fixture->recorder.past.incidents);
     shared_free(fixture->recorder.shared);
