@@ -9,6 +9,7 @@
 #include "exec/paths.h"
 #include "journal/marks.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -212,9 +213,13 @@ static void finish_samples(struct recorder *recorder) {
 static void write_end(struct recorder *recorder, bool lost) {
     struct shared *shared = recorder->shared;
     struct err err = ERR_INIT;
+    bool kept = recorder_keep_place(recorder);
     bool written = recorder->past.has_end ||
                    recorder_write(recorder, JOURNAL_END, end_payload(recorder, lost), true);
     bool synced = written && journal_sync(&recorder->writer, &err) == 0;
+    if (synced && !kept)
+        err_set(&err, -ENOENT, "journal-gone", "the file '%s' was removed", shared->journal_path);
+    synced = synced && kept;
     if (!synced && err.code != 0)
         snprintf(shared->trouble, sizeof shared->trouble, "%s", err.text);
     atomic_store(&shared->recorder_state, synced ? RECORDER_ENDED : RECORDER_UNSYNCED);

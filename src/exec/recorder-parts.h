@@ -81,6 +81,14 @@ void recorder_write_gap(struct recorder *recorder, const char *what, int64_t fro
 void recorder_write_incident(struct recorder *recorder, const char *name, const char *source,
                              const char *line, json_t *take_figures, bool survived);
 
+/* Begins a journal in the first folder that takes one; false: none, shared->trouble says why. */
+bool recorder_find_place(struct recorder *recorder);
+
+/* ---- recorder-rescue.c ---- */
+/* The journal still has its name, or was written again where there is a place. False: what is
+ * written is lost. */
+bool recorder_keep_place(struct recorder *recorder);
+
 /* ---- recorder-rings.c: what the monitor left in the shared memory ---- */
 void recorder_take_messages(struct recorder *recorder);
 /* Ticks become CHUNKs of ten; all: what is left, too. */

@@ -159,8 +159,9 @@ static int create_in(struct recorder *recorder, const char *dir, struct err *err
     return journal_create(path, name, header, &recorder->writer, err);
 }
 
-static bool find_place(struct recorder *recorder) {
+bool recorder_find_place(struct recorder *recorder) {
     struct shared *shared = recorder->shared;
+    bool found = false;
     struct err err = ERR_INIT, first = ERR_INIT;
     for (size_t i = 0; recorder->options->journal_dirs[i] != NULL; i++) {
         err_clear(&err);
@@ -168,13 +169,14 @@ static bool find_place(struct recorder *recorder) {
             snprintf(shared->journal_path, sizeof shared->journal_path, "%s",
                      recorder->writer.path);
             atomic_store(&shared->second_place, i > 0);
+            found = true;
             break;
         }
         if (first.code == 0)
             first = err;
     }
     snprintf(shared->trouble, sizeof shared->trouble, "%s", first.text);
-    return shared->journal_path[0] != '\0';
+    return found;
 }
 
 /* ---- going on with a predecessor's journal ---- */
@@ -259,7 +261,7 @@ static bool begin(struct recorder *recorder) {
     if (!resumed || !reopen(recorder)) {
         resumed = false;
         shared->journal_path[0] = '\0';
-        if (!find_place(recorder)) {
+        if (!recorder_find_place(recorder)) {
             atomic_store(&shared->recorder_state, RECORDER_NO_PLACE);
             return false;
         }

@@ -65,7 +65,9 @@ static void timeline_done(struct timeline *timeline) {
 
 static void add_event(struct timeline *timeline, struct event event) {
     event.order = timeline->event_count;
-    timeline->events = mem_realloc(timeline->events, timeline->event_count + 1, sizeof event);
+    size_t count = timeline->event_count;
+    if ((count & (count - 1)) == 0) /* full at every power of two: doubled */
+        timeline->events = mem_realloc(timeline->events, count == 0 ? 1 : 2 * count, sizeof event);
     timeline->events[timeline->event_count++] = event;
 }
 

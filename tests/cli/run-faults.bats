@@ -104,6 +104,11 @@ in_namespace() {
     rm -rf gone
     wait "$monitor"
     [ "$(cat printed)" = result ]
+    # The journal lay in the removed folder; its records are written again under a name.
+    sleep 0.7
+    [ "$(runs_in_ledger)" -eq 1 ]
+    run probelauf ledger check
+    [ "$status" -eq 0 ]
 }
 
 @test "a ledger that refuses locks: result untouched, taken in later" {
