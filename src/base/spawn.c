@@ -214,7 +214,7 @@ int spawn_capture(const char *const argv[], const char *const env_extra[], const
     AUTO_FREE const char **env = merge_environment(env_extra);
     int64_t now_ns = clock_mono_ns();
     int64_t deadline_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
-    pid_t pid;
+    pid_t pid = -1; /* set by posix_spawn; the analyzer cannot know */
     rc = start(argv, env, cwd_fd, write_fd, &pid);
     if (rc < 0)
         return err_set(err, rc, "program-start", "cannot start '%s': %s", argv[0], strerror(-rc));

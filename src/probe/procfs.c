@@ -343,7 +343,7 @@ static int children_by_scan(const struct root *root, pid_t pid, pid_t *ret_pids,
     struct numbers all AUTO_NUMBERS;
     int rc = numbers_open(root, "/proc", &all);
     size_t total = 0;
-    pid_t other;
+    pid_t other = 0;
     while (rc == 0 && (rc = numbers_next(&all, &other)) == 1) {
         struct proc_stat stat;
         rc = 0;
@@ -379,7 +379,7 @@ int procfs_children(const struct root *root, pid_t pid, pid_t *ret_pids, size_t 
         return children_by_scan(root, pid, ret_pids, capacity, ret_total);
     }
     size_t total = 0;
-    pid_t tid;
+    pid_t tid = 0;
     while ((rc = numbers_next(&threads, &tid)) == 1) {
         (void)snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tid);
         rc = children_of_thread(root, path, ret_pids, capacity, &total);
@@ -425,7 +425,7 @@ static size_t tree_by_scan(const struct root *root, pid_t pid, const pid_t *skip
     for (bool grew = true; grew;) {
         grew = false;
         struct numbers all AUTO_NUMBERS;
-        pid_t other;
+        pid_t other = 0;
         if (numbers_open(root, "/proc", &all) < 0) {
             break;
         }

@@ -224,7 +224,7 @@ int sqlite_info(struct store *store, struct arena *arena, struct store_info *ret
         .file_bytes =
             size_of(self->path, "") + size_of(self->path, "-wal") + size_of(self->path, "-shm"),
     };
-    int64_t bytes;
+    int64_t bytes = 0;
     int rc = sqlite_read_version(self, &info.schema_version, err);
     if (rc == 0)
         rc = count_entries(self, &info, err);

@@ -251,7 +251,7 @@ static int set_up_for_writing(struct sqlite_store *store, struct err *err) {
                        "the ledger '%s' is read-only; make it and its folder writable or name "
                        "another with --ledger",
                        store->path);
-    int version;
+    int version = 0;
     int rc = first_look(store, &version, err);
     if (rc < 0)
         return rc;
@@ -277,7 +277,7 @@ static bool has_wal(const struct sqlite_store *store) {
 /* A write-ahead-log database in a folder we cannot write has no shared memory; without a log there
  * is nothing to share. */
 static int set_up_for_reading(struct sqlite_store *store, struct err *err) {
-    int version;
+    int version = 0;
     int rc = first_look(store, &version, err);
     if (rc < 0 && strcmp(err->id, "ledger-unavailable") == 0 && rc != -EAGAIN &&
         !store->immutable && !has_wal(store)) {

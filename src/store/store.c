@@ -60,7 +60,7 @@ int store_open(const char *url, enum store_mode mode, struct store **ret_store, 
     const struct store_ops *ops = NULL;
     const char *place = NULL;
     int rc = parse_url(url, &ops, &place, err);
-    if (rc < 0)
+    if (!ops)
         return rc;
     return ops->open(place, mode, ret_store, err);
 }
@@ -147,7 +147,7 @@ int store_salvage(const char *url, store_journal_fn each, void *context, size_t 
     const struct store_ops *ops = NULL;
     const char *place = NULL;
     int rc = parse_url(url, &ops, &place, err);
-    if (rc < 0)
+    if (!ops)
         return rc;
     return ops->salvage(place, each, context, ret_unreadable, err);
 }
@@ -156,10 +156,10 @@ int store_replace_file(const char *url, const char *new_url, char **ret_aside, s
     const struct store_ops *ops = NULL, *new_ops = NULL;
     const char *place = NULL, *new_place = NULL;
     int rc = parse_url(url, &ops, &place, err);
-    if (rc < 0)
+    if (!ops)
         return rc;
     rc = parse_url(new_url, &new_ops, &new_place, err);
-    if (rc < 0)
+    if (!new_ops)
         return rc;
     assert(ops == new_ops);
     return ops->replace_file(place, new_place, ret_aside, err);
@@ -169,7 +169,8 @@ void store_discard_spare(const char *spare_url) {
     const struct store_ops *ops = NULL;
     const char *place = NULL;
     struct err ignored = ERR_INIT;
-    if (parse_url(spare_url, &ops, &place, &ignored) == 0)
+    (void)parse_url(spare_url, &ops, &place, &ignored);
+    if (ops)
         ops->discard_spare(place);
 }
 
@@ -177,7 +178,7 @@ int store_spare_url(const char *url, char **ret_url, struct err *err) {
     const struct store_ops *ops = NULL;
     const char *place = NULL;
     int rc = parse_url(url, &ops, &place, err);
-    if (rc < 0)
+    if (!ops)
         return rc;
     AUTO_FREE char *spare = NULL;
     rc = ops->spare_place(place, &spare, err);

@@ -359,7 +359,7 @@ static int resolve(struct runs *runs, const char *ref, struct arena *arena, cons
 
 int runs_resolve(struct runs *runs, const char *ref, struct arena *arena,
                  struct store_entry *ret_entry, struct err *err) {
-    const char *run;
+    const char *run = NULL;
     int rc = resolve(runs, ref, arena, &run, err);
     if (rc < 0)
         return rc;
