@@ -257,13 +257,13 @@ bool path_is_on_network(const char *path) {
     return fs_type_is_network((uint32_t)system.f_type);
 }
 
-int stdout_finish(struct err *err) {
+int stdout_finish(int earlier_errno, struct err *err) {
     int rc = 0;
     bool failed = ferror(stdout) != 0;
     if (fflush(stdout) != 0)
         rc = -errno;
     else if (failed)
-        rc = -EIO; /* an earlier write failed; its errno is gone */
+        rc = earlier_errno != 0 ? -earlier_errno : -EIO; /* an earlier write failed */
     /* Network file systems report lost data at close; closing a copy asks them without losing
      * stdout. */
     int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);

@@ -44,4 +44,4 @@ bool path_is_on_network(const char *path);
 
 /* Folds stdout's pending data and its close status: a failed write to stdout is an error
  * (closestream). */
-int stdout_finish(struct err *err);
+int stdout_finish(int earlier_errno, struct err *err);

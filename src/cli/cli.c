@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cli/settings.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -93,8 +94,15 @@ void cli_note(const char *text) {
     say(&line);
 }
 
+static int print_errno; /* of the first failed write; stdio keeps only a flag */
+
 void cli_print(const struct strbuf *text) {
-    (void)fwrite(strbuf_str(text), 1, text->length, stdout); /* stdout_finish sees the error flag */
+    if (fwrite(strbuf_str(text), 1, text->length, stdout) < text->length && print_errno == 0)
+        print_errno = errno;
+}
+
+int cli_print_errno(void) {
+    return print_errno;
 }
 
 void cli_print_json(json_t *take_json) {

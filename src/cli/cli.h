@@ -36,6 +36,7 @@ void cli_note(const char *text);
 /* To standard output, buffered; a failed write shows when main calls stdout_finish. */
 void cli_print(const struct strbuf *text);
 void cli_print_json(json_t *take_json);
+int cli_print_errno(void); /* 0: no write to standard output has failed yet */
 
 /* How to draw on standard output (fd 1) or error (fd 2): colour, width, characters. */
 struct report_style cli_style(int fd);

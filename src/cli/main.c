@@ -42,7 +42,7 @@ static void keep_standard_fds(void) {
 
 static int finish_output(int code) {
     struct err err = ERR_INIT;
-    if (stdout_finish(&err) < 0 && code == EXIT_CODE_DONE) {
+    if (stdout_finish(cli_print_errno(), &err) < 0 && code == EXIT_CODE_DONE) {
         return cli_error(&err);
     }
     return code;

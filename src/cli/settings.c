@@ -173,7 +173,12 @@ void settings_language_early(void) {
     msg_set_language(value != NULL ? value : locale_language());
 }
 
+/* Machine output holds sentences, too (reasons): they do not depend on who reads it. */
 static void set_language(void) {
+    if (opt_common.json) {
+        msg_set_language("en");
+        return;
+    }
     struct setting_value lang = settings_get(SETTING_LANG);
     msg_set_language(lang.text != NULL ? lang.text : locale_language());
 }

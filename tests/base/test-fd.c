@@ -187,7 +187,7 @@ static void finish_output(const void *argument) {
         _exit(100);
     fputs(now->text, stdout);
     struct err err = ERR_INIT;
-    int rc = stdout_finish(&err);
+    int rc = stdout_finish(0, &err);
     _exit(rc == now->code && (rc == 0 || strcmp(err.id, "output-write") == 0) ? 42 : -rc);
 }
 
