@@ -2,8 +2,7 @@
 # Shared by the benches: the release build and the timing program.
 build_release() {
     script/bootstrap bench
-    [ -e build/release/build.ninja ] || meson setup build/release --buildtype=release >/dev/null
-    ninja -C build/release --quiet
+    script/build release
     release="$PWD/build/release/src/cli/probelauf"
     child="$PWD/build/release/tests/child/child"
 }

@@ -30,7 +30,7 @@ OBSERVERS = 16
 def mark(*words):
     """One mark for the run around us; outside `probelauf run` nothing happens."""
     if os.environ.get("PROBELAUF_MARKS"):
-        subprocess.run([os.environ.get("PROBELAUF", "probelauf"), "mark", *words], check=False)
+        subprocess.run([os.environ["PROBELAUF"], "mark", *words], check=False)
 
 
 def kept_positions(policy, share, attention):
