@@ -39,7 +39,8 @@ static const struct opt_spec annotate_options[] = {
      .type = OPT_TEXT,
      .target = &opt_disposition,
      .argument = N_("TEXT"),
-     .help = N_("What is done about it, for example \"repeated as @1\" or \"reported upstream\".")},
+     .help = N_("What is done about it, for example \"fixed: pinned torch 2.4\" or \"reported "
+                "upstream\".")},
     {.name = "note",
      .type = OPT_TEXT,
      .target = &opt_note,
@@ -92,10 +93,10 @@ const struct command command_annotate = {
     .name = "annotate",
     .summary = N_("Say something about a run afterwards: invalid and why, a change, a note."),
     .usage = N_("RUN [options]"),
-    .examples =
-        N_("probelauf annotate @1 --invalid --why \"wrong checkpoint\"  # no evidence any more\n"
-           "probelauf annotate @1 --change \"batch size 8 instead of 4\"  # what was different\n"
-           "probelauf annotate @2 --disposition \"repeated as @1\"  # what was done about it\n"),
+    .examples = N_(
+        "probelauf annotate @1 --invalid --why \"wrong checkpoint\"  # no evidence any more\n"
+        "probelauf annotate @1 --change \"batch size 8 instead of 4\"  # what was different\n"
+        "probelauf annotate @2 --disposition \"fixed: pinned torch\"  # what was done about it\n"),
     .options = annotate_options,
     .min_args = 1,
     .max_args = 1,

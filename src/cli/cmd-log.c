@@ -54,6 +54,11 @@ static const struct opt_spec log_options[] = {
     {.name = NULL},
 };
 
+static bool is_filtered(const struct store_query *query) {
+    return query->outcome != NULL || query->purpose != NULL || query->text != NULL ||
+           query->after != NULL || query->since_utc_ns != 0;
+}
+
 static int list(const struct store_query *query, struct err *err) {
     AUTO_ARENA struct arena *arena = arena_new();
     AUTO_RUNS struct runs *runs = NULL;
@@ -73,6 +78,12 @@ static int list(const struct store_query *query, struct err *err) {
     const char *next = more ? entries[count - 1].run : NULL;
     if (opt_common.json) {
         cli_print_json(report_log_json(entries, count, next));
+        return 0;
+    }
+    if (count == 0 && is_filtered(query)) {
+        AUTO_STRBUF struct strbuf none = STRBUF_INIT;
+        strbuf_printf(&none, "%s\n", _("no run matches; 'probelauf log' lists all"));
+        cli_print(&none);
         return 0;
     }
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;

@@ -129,9 +129,12 @@ static int check_key(const struct reading *reading, const yaml_event_t *event, c
                        "%s:%zu:%zu: unknown key '%s'; did you mean '%s'?", reading->path, line,
                        column, key, near);
     }
+    AUTO_STRBUF struct strbuf keys = STRBUF_INIT;
+    for (size_t i = 0; i < reading->known_count; i++)
+        strbuf_printf(&keys, "%s%s", i > 0 ? ", " : "", reading->known[i]);
     return err_set(err, -EINVAL, "config-unknown-key",
-                   "%s:%zu:%zu: unknown key '%s' ('probelauf config' lists the keys)",
-                   reading->path, line, column, key);
+                   "%s:%zu:%zu: unknown key '%s'; the keys are %s", reading->path, line, column,
+                   key, strbuf_str(&keys));
 }
 
 static int read_pair(struct reading *reading, const yaml_event_t *key_event, struct err *err) {

@@ -221,8 +221,8 @@ int sqlite_info(struct store *store, struct arena *arena, struct store_info *ret
         .place = arena_strdup(arena, self->path),
         .journal_mode = self->journal_mode,
         .network_file_system = self->network,
-        .file_bytes =
-            size_of(self->path, "") + size_of(self->path, "-wal") + size_of(self->path, "-shm"),
+        /* -shm is shared memory of the open connections, not data */
+        .file_bytes = size_of(self->path, "") + size_of(self->path, "-wal"),
     };
     int64_t bytes = 0;
     int rc = sqlite_read_version(self, &info.schema_version, err);

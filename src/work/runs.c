@@ -314,6 +314,9 @@ static int resolve_number(struct runs *runs, const char *ref, struct arena *aren
                 return 0;
             }
         }
+        if (count < limit && distinct == 0)
+            return err_set(err, -ENOENT, "run-not-found",
+                           "no run is recorded here yet: 'probelauf run -- COMMAND' makes one");
         if (count < limit)
             return err_set(err, -ENOENT, "run-not-found",
                            "there are only %zu runs, so no run '%s': 'probelauf log' lists them",
