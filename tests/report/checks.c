@@ -65,7 +65,7 @@ int schema_check(void) {
     const char *fixtures = getenv("PROBELAUF_TEST_FIXTURES");
     assert_non_null(fixtures);
     int length = (int)(strrchr(fixtures, '/') - fixtures);
-    AUTO_FREE char *script = mem_printf("%.*s/report/validate.py", length, fixtures);
+    AUTO_FREE char *script = mem_printf("%.*s/validate.py", length, fixtures);
     AUTO_FREE char *schemas = mem_printf("%.*s/../schema", length, fixtures);
     const char *argv[FILE_MAX + 4] = {PYTHON, script, schemas};
     for (size_t i = 0; i < file_count; i++)
