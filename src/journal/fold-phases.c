@@ -53,6 +53,7 @@ struct timeline {
     bool begun[PHASE_COUNT_];
     size_t phase_capacity;
     size_t unplaced; /* marks of phases without a time */
+    bool together;   /* lines of several phases came at once: nobody read when each was printed */
 };
 
 static void timeline_done(struct timeline *timeline) {
@@ -126,6 +127,25 @@ static bool has_begin(const struct timeline *timeline) {
     return false;
 }
 
+static bool is_same_event(const struct event *a, const struct event *b) {
+    return a->kind == b->kind && a->name != NULL && b->name != NULL &&
+           strcmp(a->name, b->name) == 0;
+}
+
+/* Output that is buffered comes in blocks, whose lines share the time at which they were read:
+ * their order is known, their times are not. A line that says again what the one before said is
+ * harmless.
+ */
+static bool came_together(const struct timeline *timeline) {
+    for (size_t i = 1; i < timeline->event_count; i++) {
+        const struct event *last = &timeline->events[i - 1], *event = &timeline->events[i];
+        if (event->t_ns == last->t_ns && !is_same_event(event, last)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void find_source(struct timeline *timeline) {
     add_marks(timeline);
     if (has_begin(timeline)) {
@@ -135,7 +155,9 @@ static void find_source(struct timeline *timeline) {
     timeline->event_count = 0;
     add_records(timeline, "pattern");
     if (has_begin(timeline)) {
-        timeline->source = SOURCE_PATTERN;
+        timeline->together = came_together(timeline);
+        timeline->source = timeline->together ? SOURCE_NONE : SOURCE_PATTERN;
+        timeline->event_count = timeline->together ? 0 : timeline->event_count;
         return;
     }
     timeline->event_count = 0;
@@ -345,6 +367,10 @@ static void sweep(struct timeline *timeline) {
 
 /* ---- quantities ---- */
 
+static const char *const lines_came_together =
+    N_("the lines that tell the phases apart came together: the output is buffered; with "
+       "'python3 -u', PYTHONUNBUFFERED=1 or 'stdbuf -oL' they come when they are printed");
+
 /* Why a phase that nobody began is not a figure. */
 static struct quantity not_begun(const struct timeline *timeline) {
     static const char *const why[] = {
@@ -355,6 +381,9 @@ static struct quantity not_begun(const struct timeline *timeline) {
     };
     if (timeline->fold->run->running) {
         return quantity_open(UNIT_SECOND, QUANTITY_RUNNING, NULL);
+    }
+    if (timeline->together) {
+        return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED, _(lines_came_together));
     }
     return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED, msg_get(why[timeline->source]));
 }
@@ -373,6 +402,13 @@ static void set_quantities(struct timeline *timeline) {
         }
         if (!is_known) {
             run->phase[phase] = not_begun(timeline);
+            continue;
+        }
+        /* its line was read when all was over: it came late, and no time was seen */
+        if (!is_rest && timeline->source == SOURCE_PATTERN && timeline->sum_ns[phase] == 0) {
+            run->phase[phase] =
+                quantity_open(UNIT_SECOND, run->running ? QUANTITY_RUNNING : QUANTITY_NOT_SEPARATED,
+                              _(lines_came_together));
             continue;
         }
         bool at_least = run->running || (fold->wall_is_at_least && phase == last);
@@ -415,6 +451,7 @@ void fold_phases(struct fold *fold) {
     find_source(&timeline);
     find_stretches(&timeline);
     sweep(&timeline);
+    fold->run->lines_came_together = timeline.together;
     set_quantities(&timeline);
     set_result_complete(&timeline);
     if (timeline.unplaced > 0) {

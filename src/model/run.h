@@ -112,6 +112,7 @@ struct run {
         phase[PHASE_COUNT_]; /* sums; open (not-separated) without any rule; parts add up to wall */
     struct run_phase *phases;
     size_t phase_count;
+    bool lines_came_together; /* output patterns told nothing, because the output was buffered */
 
     /* host */
     struct quantity cpu, largest_process_rss, tree_pss, cgroup_charged;

@@ -34,6 +34,11 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
                         N_("this time is not in the figures"), NULL},
     [NOTE_UNACCOUNTED] = {N_("a process vanished without being accounted for"),
                           N_("CPU time and I/O are lower bounds"), NULL},
+    [NOTE_BUFFERED] =
+        {N_("the lines that tell the phases apart came together, because the output is buffered"),
+         N_("let the command print line by line, with `python3 -u`, PYTHONUNBUFFERED=1 or "
+            "`stdbuf -oL`"),
+         NULL},
     [NOTE_NOT_SEPARATED] =
         {N_("loading and computing are not separated"),
          N_("put `probelauf mark load` and `probelauf mark compute` into the command, or name "
@@ -163,8 +168,11 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
         return quantity_is_known(&run->io_written) && run->io_written.bound == QUANTITY_AT_LEAST &&
                !run->running && facts_open_reason(run) != QUANTITY_MONITOR_LOST &&
                json_array_size(json_get_array(run->end, "survivors")) == 0;
+    case NOTE_BUFFERED:
+        return run->lines_came_together;
     case NOTE_NOT_SEPARATED:
-        return (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
+        return !run->lines_came_together &&
+               (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
                !json_get_text(run->start, "phase", NULL) &&
                is_not_separated(&run->phase[PHASE_LOAD]) &&
                is_not_separated(&run->phase[PHASE_COMPUTE]);

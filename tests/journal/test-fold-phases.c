@@ -189,6 +189,46 @@ static void measures_zero_where_it_was_zero(void **state) {
     assert_phases(run, "0-3 load");
 }
 
+/* What buffered output says of times was read by nobody. */
+static void opens_phases_of_lines_that_came_together(void **state) {
+    (void)state;
+    const struct line cases[][6] = {
+        {PATTERN(3, "begin", "load"), PATTERN(3, "begin", "compute"), END(4), DONE},
+        {PATTERN(1, "begin", "load"), PATTERN(3, "end", "load"), PATTERN(3, "begin", "compute"),
+         END(4), DONE},
+        {PATTERN(1, "begin", "compute"), PATTERN(3, "begin", "load"), PATTERN(3, "end", "load"),
+         END(4), DONE},
+        {PATTERN(1, "begin", "compute/prefill"), PATTERN(2, "begin", "compute/decode"),
+         PATTERN(2, "begin", "compute/prefill"), END(4), DONE},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_RUN struct run *run = fold_lines(",'phase':'compute'", cases[i], false);
+        for (enum phase phase = 0; phase < PHASE_UNATTRIBUTED; phase++) {
+            assert_quantity(run->phase[phase], "open not-separated s");
+            assert_non_null(strstr(run->phase[phase].detail, "stdbuf -oL"));
+        }
+        assert_quantity(run->phase[PHASE_UNATTRIBUTED], "= 4 s");
+        assert_phases(run, "0-4 unattributed");
+        assert_true(run->lines_came_together);
+    }
+    /* the same line again says nothing new; marks have times of their own */
+    AUTO_RUN struct run *again = fold_lines(
+        "",
+        (const struct line[]){PATTERN(1, "begin", "load"), PATTERN(3, "begin", "compute"),
+                              PATTERN(3, "begin", "compute"), END(4), DONE},
+        false);
+    assert_phases(again, "0-1 unattributed, 1-3 load, 3-4 compute");
+    assert_false(again->lines_came_together);
+    AUTO_RUN struct run *marks = fold_lines(
+        "", (const struct line[]){PHASE(1, "load"), PHASE(1, "compute"), END(4), DONE}, false);
+    assert_quantity(marks->phase[PHASE_LOAD], "= 0 s");
+    /* a line that was read when the run was over */
+    AUTO_RUN struct run *late =
+        fold_lines("", (const struct line[]){PATTERN(4, "begin", "load"), END(4), DONE}, false);
+    assert_quantity(late->phase[PHASE_LOAD], "open not-separated s");
+    assert_quantity(late->phase[PHASE_UNATTRIBUTED], "= 4 s");
+}
+
 static void prefers_marks_to_patterns_to_the_option(void **state) {
     (void)state;
     static const char option[] = ",'phase':'setup'";
@@ -418,6 +458,7 @@ int main(void) {
         cmocka_unit_test(has_no_phases_without_a_rule),
         cmocka_unit_test(takes_marks),
         cmocka_unit_test(measures_zero_where_it_was_zero),
+        cmocka_unit_test(opens_phases_of_lines_that_came_together),
         cmocka_unit_test(prefers_marks_to_patterns_to_the_option),
         cmocka_unit_test(ends_by_name_only_what_holds),
         cmocka_unit_test(sorts_by_time),

@@ -51,6 +51,16 @@ static void phases_that_are_not_separated_say_how_to(void **state) {
     assert_null(strstr(declared, "not separated"));
 }
 
+static void buffered_output_says_how_to_get_lines(void **state) {
+    (void)state;
+    AUTO_RUN struct run *plain = build_plain();
+    plain->lines_came_together = true;
+    AUTO_FREE char *text = summary(plain);
+    assert_non_null(strstr(text, "came together, because"));
+    assert_non_null(strstr(text, "`stdbuf -oL`"));
+    assert_null(strstr(text, "not separated"));
+}
+
 static void a_failed_run_gets_cause_and_advice(void **state) {
     (void)state;
     AUTO_RUN struct run *failed = build_failed();
@@ -120,6 +130,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ordinary_run_fits_into_eight_lines),
         cmocka_unit_test(phases_that_are_not_separated_say_how_to),
+        cmocka_unit_test(buffered_output_says_how_to_get_lines),
         cmocka_unit_test(a_failed_run_gets_cause_and_advice),
         cmocka_unit_test(the_cause_fits_the_class),
         cmocka_unit_test(a_function_test_is_no_base),
