@@ -425,6 +425,16 @@ static void set_result_complete(const struct timeline *timeline) {
     struct fold *fold = timeline->fold;
     struct run *run = fold->run;
     int64_t t_ns = -1;
+    if (!run->running && run->outcome == OUTCOME_LOST) {
+        run->result_complete = quantity_open(UNIT_SECOND, QUANTITY_MONITOR_LOST, NULL);
+        return;
+    }
+    if (!run->running && run->outcome != OUTCOME_OK && run->outcome != OUTCOME_ENDED) {
+        run->result_complete = quantity_open(UNIT_SECOND, QUANTITY_FAILED,
+                                             _("the run did not end well: what it wrote may be "
+                                               "part of a result only"));
+        return;
+    }
     if (fold_get_i64(run->end, "result_complete_t_ns", &t_ns)) {
         run->result_complete = quantity_measured(
             UNIT_SECOND, fold_seconds(t_ns), "start to the last change of the declared outputs");

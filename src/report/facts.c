@@ -286,6 +286,16 @@ size_t facts_expectations(const struct run *run, struct arena *arena,
     return used;
 }
 
+size_t facts_unmet(const struct run *run, size_t *ret_count) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct facts_expectation *expectations = NULL;
+    size_t unmet = 0;
+    *ret_count = facts_expectations(run, arena, &expectations);
+    for (size_t i = 0; i < *ret_count; i++)
+        unmet += strcmp(expectations[i].met, "no") == 0;
+    return unmet;
+}
+
 static bool needs_quotes(const char *argument) {
     return *argument == '\0' || strpbrk(argument, " \t\n\"'\\$`*?[]{}()<>|&;#~!") != NULL;
 }

@@ -72,6 +72,9 @@ struct facts_expectation {
 size_t facts_expectations(const struct run *run, struct arena *arena,
                           struct facts_expectation **ret_expectations);
 
+/* How many of the checks were not met; *ret_count: how many there are. */
+size_t facts_unmet(const struct run *run, size_t *ret_count);
+
 /* Why a part of the environment ("code", "limits", …) is open, translated, or NULL. */
 const char *facts_environment_reason(const struct run *run, const char *part);
 

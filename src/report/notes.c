@@ -19,8 +19,8 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
     [NOTE_MONITOR_LOST] =
         {N_("the record ends early: its writer died, the command may have gone on"),
          N_("figures end where the record ends; repeat the run"), NULL},
-    [NOTE_EXPECTATION] = {N_("an expectation was not met"),
-                          N_("look at the output before using this run"), NULL},
+    [NOTE_EXPECTATION] = {N_("a check of the result was not met"),
+                          N_("this run is no base of an estimate; look at its output"), NULL},
     [NOTE_BLIND_SPOT] = {N_("part of the work may lie outside what was measured"), NULL, NULL},
     [NOTE_SURVIVORS] = {N_("processes of the run were still there when we stopped looking"),
                         N_("wait longer for them"), "probelauf run --linger 5m -- ..."},
@@ -54,13 +54,19 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
                          N_("commit them, so that the run can be repeated"), NULL},
 };
 
-static const char *first_unmet(const struct run *run, struct arena *arena) {
+static bool find_unmet(const struct run *run, struct arena *arena, struct strbuf *evidence) {
     struct facts_expectation *expectations = NULL;
     size_t count = facts_expectations(run, arena, &expectations);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(expectations[i].met, "no") == 0)
-            return expectations[i].what;
-    return NULL;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(expectations[i].met, "no") != 0)
+            continue;
+        strbuf_printf(evidence, "%s%s", any ? "; " : "", expectations[i].what);
+        if (expectations[i].detail)
+            strbuf_printf(evidence, ": %s", msg_get(expectations[i].detail));
+        any = true;
+    }
+    return any;
 }
 
 static void add_duration(struct strbuf *out, double seconds) {
@@ -141,15 +147,11 @@ static bool find_gaps(const struct run *run, struct strbuf *evidence) {
 static bool applies(const struct run *run, enum note_kind kind, struct arena *arena,
                     struct strbuf *evidence) {
     struct quantity q;
-    const char *text = NULL;
     switch (kind) {
     case NOTE_MONITOR_LOST:
         return !run->running && facts_open_reason(run) == QUANTITY_MONITOR_LOST;
     case NOTE_EXPECTATION:
-        text = first_unmet(run, arena);
-        if (text)
-            strbuf_add_str(evidence, text);
-        return text != NULL;
+        return find_unmet(run, arena, evidence);
     case NOTE_BLIND_SPOT:
         return find_blind_spot(run, evidence);
     case NOTE_SURVIVORS:

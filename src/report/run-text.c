@@ -57,11 +57,24 @@ const struct run_incident *run_text_cause(const struct run *run) {
     return other;
 }
 
+void run_text_add_unmet(struct strbuf *out, const struct run *run) {
+    size_t count = 0, unmet = facts_unmet(run, &count);
+    if (unmet == 0)
+        return;
+    strbuf_add_str(out, run->outcome == OUTCOME_OK ? _(", but ") : ", ");
+    strbuf_printf(out,
+                  msg_plural((unsigned long)count, "%zu of %zu check of the result was not met",
+                             "%zu of %zu checks of the result were not met"),
+                  unmet, count);
+}
+
 /* "disk_full: exit code 1". */
 static void add_outcome(struct strbuf *out, const struct run *run) {
     strbuf_printf(out, "%s: ", outcome_name(run->outcome));
     facts_ending(run, out);
-    if (run->outcome == OUTCOME_OK && strcmp(run->verified ? run->verified : "", "yes") != 0)
+    const char *verified = run->verified ? run->verified : "";
+    run_text_add_unmet(out, run);
+    if (run->outcome == OUTCOME_OK && strcmp(verified, "yes") != 0 && strcmp(verified, "no") != 0)
         strbuf_printf(out, "; %s", _("what it wrote is not verified"));
     if (run->validity == RUN_INVALID)
         strbuf_printf(out, "; %s", _("declared invalid"));

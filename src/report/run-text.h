@@ -24,6 +24,8 @@ void run_text_row(struct strbuf *out, struct report_style style, const char *lab
                   const char *foreign);
 /* "2026-11-30 12:34:56", UTC without saying so. */
 void run_text_add_date(struct strbuf *out, int64_t utc_ns);
+/* ", but 2 of 3 checks of the result were not met", or nothing. */
+void run_text_add_unmet(struct strbuf *out, const struct run *run);
 enum layout_color run_text_outcome_color(enum outcome_class outcome);
 /* The incident that stands for how the run ended, or NULL. */
 const struct run_incident *run_text_cause(const struct run *run);

@@ -47,6 +47,7 @@ static void headline(struct strbuf *out, struct report_style style, const struct
         strbuf_add_str(&text, ", ");
         facts_ending(run, &text);
     }
+    run_text_add_unmet(&text, run);
     strbuf_add_str(&text, _(", wall "));
     add_quantity(&text, style, &run->wall);
     if (quantity_is_known(&run->result_complete)) {
@@ -165,7 +166,9 @@ static bool is_preparation(const struct run *run) {
 }
 
 static bool can_be_base(const struct run *run) {
-    return run->outcome == OUTCOME_OK && run->validity != RUN_INVALID && !is_preparation(run) &&
+    size_t checks;
+    return run->outcome == OUTCOME_OK && run->validity != RUN_INVALID &&
+           facts_unmet(run, &checks) == 0 && !is_preparation(run) &&
            strcmp(json_get_text(run->start, "purpose", ""), "function-test") != 0;
 }
 

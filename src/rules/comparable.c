@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STOPPED_SHARE 0.01 /* of the wall time; below, a stop does not show in it */
+
 /* ---- the group ---- */
 
 static int compare_names(const void *a, const void *b) {
@@ -120,6 +122,12 @@ static bool is_function_test(const struct run *run) {
     return strcmp(json_get_text(run->start, "purpose", ""), "function-test") == 0;
 }
 
+/* Time in job-control stop is inside the wall time. */
+static bool was_stopped(const struct run *run) {
+    double stopped_s = json_get_real(run->end, "stopped_ns", 0.0) / 1e9;
+    return stopped_s > STOPPED_SHARE * run->wall.value;
+}
+
 bool comparable_is_usable(const struct run *run, const char **ret_reason) {
     const char *why = run->running ? N_("it is still running") : why_not_ok(run->outcome);
 
@@ -133,6 +141,10 @@ bool comparable_is_usable(const struct run *run, const char **ret_reason) {
         why = N_("its wall time was not measured");
     if (!why && run->wall.bound != QUANTITY_EXACT)
         why = N_("its wall time is cut off (a lower bound), never averaged with finished runs");
+    if (!why && run->verified && strcmp(run->verified, "no") == 0)
+        why = N_("a check of its result was not met");
+    if (!why && was_stopped(run))
+        why = N_("it was stopped for a while (Ctrl-Z)");
     *ret_reason = why ? _(why) : NULL;
     return !why;
 }

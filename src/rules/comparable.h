@@ -15,7 +15,8 @@
 void comparable_group_key(const struct run *run, char ret_hex[SHA256_HEX_SIZE]);
 
 /* Is the run an observation at all, whatever it is compared with: finished, ok, not declared
- * invalid, no function test, with a wall time that is known and not cut off? If not, *ret_reason is
+ * invalid, no function test, with a wall time that is known and not cut off, no check of its result
+ * unmet, not stopped by job control for more than 1 % of its time? If not, *ret_reason is
  * a static, translated sentence. */
 bool comparable_is_usable(const struct run *run, const char **ret_reason);
 

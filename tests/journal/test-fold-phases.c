@@ -386,6 +386,20 @@ static void knows_when_the_result_was_complete(void **state) {
     AUTO_RUN struct run *open_end =
         fold_lines("", (const struct line[]){PHASE(1, "write"), END(9), DONE}, false);
     assert_quantity(open_end->result_complete, "open not-entered s");
+    /* half a result is none */
+    AUTO_RUN struct run *failed = fold_lines(
+        "",
+        (const struct line[]){PHASE(1, "write"),
+                              STOP(2),
+                              {JOURNAL_END, "{'t_ns':9000000000,'command_t_ns':9000000000,"
+                                            "'exit_code':1,'result_complete_t_ns':4000000000}"},
+                              DONE},
+        false);
+    assert_quantity(failed->result_complete, "open failed s");
+    assert_non_null(failed->result_complete.detail);
+    AUTO_RUN struct run *lost =
+        fold_lines("", (const struct line[]){PHASE(1, "write"), STOP(2), DONE}, false);
+    assert_quantity(lost->result_complete, "open monitor-lost s");
 }
 
 /* ---- any marks at all ---- */

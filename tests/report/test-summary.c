@@ -61,6 +61,24 @@ static void buffered_output_says_how_to_get_lines(void **state) {
     assert_null(strstr(text, "not separated"));
 }
 
+static void an_unmet_check_stands_beside_the_outcome(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_plain();
+    json_object_set_new(run->end, "expectations",
+                        build_json("[{\"what\":\"marker=done\",\"met\":\"no\",\"detail\":null},"
+                                   "{\"what\":\"count=7\",\"met\":\"no\",\"detail\":\"6 items\"},"
+                                   "{\"what\":\"file=x\",\"met\":\"yes\",\"detail\":null}]"));
+    run->verified = "no";
+    AUTO_FREE char *text = summary(run);
+    assert_non_null(strstr(text, "ok, but 2 of 3 checks of the result were not met, wall"));
+    assert_non_null(strstr(text, "marker=done; count=7: 6 items"));
+    assert_null(strstr(text, "estimate --repeat"));
+    AUTO_STRBUF struct strbuf show = STRBUF_INIT;
+    report_run_text(run, (struct report_style){.width = 200}, &show);
+    assert_non_null(strstr(strbuf_str(&show), "exit code 0, but 2 of 3 checks of the result"));
+    assert_null(strstr(strbuf_str(&show), "not verified"));
+}
+
 static void a_failed_run_gets_cause_and_advice(void **state) {
     (void)state;
     AUTO_RUN struct run *failed = build_failed();
@@ -131,6 +149,7 @@ int main(void) {
         cmocka_unit_test(an_ordinary_run_fits_into_eight_lines),
         cmocka_unit_test(phases_that_are_not_separated_say_how_to),
         cmocka_unit_test(buffered_output_says_how_to_get_lines),
+        cmocka_unit_test(an_unmet_check_stands_beside_the_outcome),
         cmocka_unit_test(a_failed_run_gets_cause_and_advice),
         cmocka_unit_test(the_cause_fits_the_class),
         cmocka_unit_test(a_function_test_is_no_base),

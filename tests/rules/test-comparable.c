@@ -103,6 +103,15 @@ static void test_one_run(void **state) {
     run->wall = quantity_measured(UNIT_SECOND, 10.0, "clock");
     run->wall.state = QUANTITY_ASSUMED;
     assert_reason(run, run, "not measured");
+    run->wall.state = QUANTITY_MEASURED;
+    run->verified = "no";
+    assert_reason(run, run, "a check of its result was not met");
+    run->verified = "not-checked";
+    assert_counts(run, run);
+    json_put_int(run->end, "stopped_ns", 100000000); /* 1 % */
+    assert_counts(run, run);
+    json_put_int(run->end, "stopped_ns", 100000001);
+    assert_reason(run, run, "stopped for a while (Ctrl-Z)");
 }
 
 static void test_two_runs(void **state) {
