@@ -70,6 +70,9 @@ static struct quantity counter_io(const struct fold *fold, const struct trust *t
 
 /* ---- memory ---- */
 
+#define HWM_SLACK (INT64_C(1) << 20) /* bytes by which VmHWM and ru_maxrss of one peak may differ \
+                                      */
+
 static bool largest_maxrss(const struct fold *fold, int64_t *ret_bytes) {
     int64_t bytes;
     bool any = fold_get_i64(fold->counters, "maxrss_bytes", ret_bytes);
@@ -90,6 +93,7 @@ static bool largest_maxrss(const struct fold *fold, int64_t *ret_bytes) {
  */
 static struct quantity largest_process(const struct fold *fold, const struct trust *trust) {
     static const char by_wait[] = "wait4 ru_maxrss";
+    static const char by_both[] = "the larger of wait4 ru_maxrss and VmHWM, which agree to 1 %";
     static const char by_status[] = "/proc/PID/status VmHWM, sampled";
     int64_t maxrss = 0, hwm = 0, floor_bytes = 0;
     bool has_maxrss = largest_maxrss(fold, &maxrss);
@@ -98,6 +102,12 @@ static struct quantity largest_process(const struct fold *fold, const struct tru
     bool above_floor = has_maxrss && has_floor && maxrss > floor_bytes;
     if (above_floor && (!has_hwm || maxrss >= hwm)) {
         return quantity_bounded(UNIT_BYTE, (double)maxrss, trust->sums, by_wait);
+    }
+    /* Since Linux 6.2 resident pages are counted per CPU and added up in batches
+     * (lib/percpu_counter.c), so the two may differ a little although both saw the peak. */
+    int64_t slack = maxrss / 100 > HWM_SLACK ? maxrss / 100 : HWM_SLACK;
+    if (above_floor && has_hwm && hwm - maxrss <= slack) {
+        return quantity_bounded(UNIT_BYTE, (double)hwm, trust->sums, by_both);
     }
     if (has_hwm) {
         return quantity_bounded(UNIT_BYTE, (double)hwm, QUANTITY_AT_LEAST, by_status);

@@ -123,6 +123,12 @@ static void finds_the_largest_process(void **state) {
         /* our own size at fork is 2 MiB (2097152) */
         {",'maxrss_bytes':629145600,'vmhwm_bytes':500000000", FINAL_END, "= 629145600 byte",
          "wait4 ru_maxrss"},
+        {",'maxrss_bytes':629145600,'vmhwm_bytes':635437056", FINAL_END, "= 635437056 byte",
+         "the larger of wait4 ru_maxrss and VmHWM, which agree to 1 %"}, /* 1 % more */
+        {",'maxrss_bytes':629145600,'vmhwm_bytes':635437057", FINAL_END, ">= 635437057 byte",
+         "/proc/PID/status VmHWM, sampled"},
+        {",'maxrss_bytes':9000000,'vmhwm_bytes':10048576", FINAL_END, "= 10048576 byte",
+         "the larger of wait4 ru_maxrss and VmHWM, which agree to 1 %"}, /* 1 MiB more */
         {",'maxrss_bytes':629145600", FINAL_END, "= 629145600 byte", "wait4 ru_maxrss"},
         {",'maxrss_bytes':629145600,'unreaped':true", FINAL_END, ">= 629145600 byte",
          "wait4 ru_maxrss"},
