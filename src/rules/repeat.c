@@ -127,10 +127,11 @@ static struct quantity forecast(const struct estimator *e, const double *values,
 
 /* ---- phases ---- */
 
-static const char *const how_to_separate =
-    N_("not every run used tells loading and computing apart; call 'probelauf mark load' and "
-       "'probelauf mark compute' in the "
-       "command, or give --phase, and repeat a run");
+static const char *const how_to_separate = N_(
+    "not every run used tells it apart from the rest; put 'probelauf mark load' and 'probelauf "
+    "mark compute' into the command, or name the lines of output that begin them with 'probelauf "
+    "run --pattern load=REGEX --pattern compute=REGEX', and repeat a run; --phase load or "
+    "--phase compute is for a command that does nothing else");
 
 /* The phase's seconds in every used run; false where one of them does not know them. */
 static bool phase_values(const struct estimator *e, enum phase phase, double *values) {
@@ -150,16 +151,19 @@ static void estimate_phases(struct estimator *e) {
     double *compute = arena_alloc(e->arena, (count + 1) * sizeof *compute);
     double *other = arena_alloc(e->arena, (count + 1) * sizeof *other);
 
-    if (!phase_values(e, PHASE_LOAD, load) || !phase_values(e, PHASE_COMPUTE, compute)) {
-        enum quantity_reason reason = count > 0 ? QUANTITY_NOT_SEPARATED : QUANTITY_NO_EVIDENCE;
-        const char *detail = count > 0 ? _(how_to_separate) : _("no run counts");
-        ret->load = ret->compute = ret->other = quantity_open(UNIT_SECOND, reason, detail);
+    enum quantity_reason reason = count > 0 ? QUANTITY_NOT_SEPARATED : QUANTITY_NO_EVIDENCE;
+    const char *detail = count > 0 ? _(how_to_separate) : _("no run counts");
+    ret->load = ret->compute = ret->other = quantity_open(UNIT_SECOND, reason, detail);
+    bool has_load = phase_values(e, PHASE_LOAD, load);
+    bool has_compute = phase_values(e, PHASE_COMPUTE, compute);
+    if (has_load)
+        ret->load = forecast(e, load, ret->repeats);
+    if (has_compute)
+        ret->compute = forecast(e, compute, ret->repeats);
+    if (!has_load || !has_compute)
         return;
-    }
     for (size_t i = 0; i < count; i++)
         other[i] = fmax(0.0, e->walls[i] - load[i] - compute[i]); /* rounding of the marks' clock */
-    ret->load = forecast(e, load, ret->repeats);
-    ret->compute = forecast(e, compute, ret->repeats);
     ret->other = forecast(e, other, ret->repeats);
 }
 
@@ -176,7 +180,7 @@ static void estimate_totals(struct estimator *e) {
     }
     ret->per_run = forecast(e, e->walls, 1);
     ret->runs = forecast(e, e->walls, ret->repeats);
-    if (quantity_is_known(&ret->load)) {
+    if (quantity_is_known(&ret->other)) {
         struct quantity_part *parts = arena_alloc(e->arena, 3 * sizeof *parts);
         parts[0] = (struct quantity_part){"load", ret->load};
         parts[1] = (struct quantity_part){"compute", ret->compute};

@@ -156,7 +156,12 @@ static void test_phases_of_some_runs(void **state) {
     f->runs[1]->phase[PHASE_LOAD] = quantity_bounded(UNIT_SECOND, 9.0, QUANTITY_AT_LEAST, "mark");
     f->runs[1]->phase[PHASE_COMPUTE] = quantity_measured(UNIT_SECOND, 80.0, "mark");
     e = estimate(f, 2);
-    assert_open(&e->load, QUANTITY_NOT_SEPARATED, "mark"); /* a lower bound separates nothing */
+    assert_open(&e->load, QUANTITY_NOT_SEPARATED,
+                "--pattern");                               /* a lower bound separates nothing */
+    assert_int_equal(e->compute.state, QUANTITY_ESTIMATED); /* known in all of them */
+    assert_true(fabs(e->compute.value - 160.0) < 1.0);
+    assert_open(&e->other, QUANTITY_NOT_SEPARATED, "--phase");
+    assert_int_equal(e->runs.part_count, 0);
 }
 
 static void test_part_without_time(void **state) {
