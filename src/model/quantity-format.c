@@ -108,6 +108,7 @@ static const struct scale joule_scales[] = {
 };
 /* CPU time is no clock time: the word core stays in every unit. */
 static const struct scale core_scales[] = {
+    {1e-3, 1000, N_("core ms")},
     {1, 120, N_("core s")},
     {60, 120, N_("core min")},
     {3600, 1000, N_("core h")},
@@ -131,7 +132,7 @@ void quantity_format_value(double value, const char *unit, struct strbuf *out) {
     else if (is_unit(unit, UNIT_JOULE))
         add_scaled(size, joule_scales, ARRAY_LENGTH(joule_scales), &text);
     else if (is_unit(unit, UNIT_CORE_SECOND))
-        add_scaled(size, core_scales, ARRAY_LENGTH(core_scales), &text);
+        add_scaled(size, core_scales + !(size > 0), ARRAY_LENGTH(core_scales) - !(size > 0), &text);
     else
         scaled = false;
     if (scaled) {

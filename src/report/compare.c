@@ -198,6 +198,15 @@ json_t *report_compare_json(const struct run *a, const struct run *b) {
 
 /* ---- text ---- */
 
+/* Two figures that are shown alike: what lies between them is below what is shown of them. */
+static bool looks_equal(const struct comparison *c) {
+    AUTO_STRBUF struct strbuf a = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf b = STRBUF_INIT;
+    quantity_format_value(c->a.value, c->a.unit, &a);
+    quantity_format_value(c->b.value, c->b.unit, &b);
+    return strcmp(strbuf_str(&a), strbuf_str(&b)) == 0;
+}
+
 static void add_difference(struct strbuf *out, struct report_style style,
                            const struct comparison *c) {
     if (!quantity_is_known(&c->difference)) {
@@ -212,6 +221,10 @@ static void add_difference(struct strbuf *out, struct report_style style,
         strbuf_add_str(out, _("equal"));
         return;
     }
+    if (c->label && size.bound == QUANTITY_EXACT && !c->flag && looks_equal(c)) {
+        strbuf_add_str(out, _("equal as far as shown"));
+        return;
+    }
     if (size.bound == QUANTITY_AT_LEAST)
         strbuf_add_str(&text, style.ascii ? _("at least ") : "≥ ");
     else if (size.bound == QUANTITY_AT_MOST)
@@ -219,8 +232,9 @@ static void add_difference(struct strbuf *out, struct report_style style,
     if (size.value > 0.0)
         strbuf_add_char(&text, c->difference.value < 0.0 ? '-' : '+');
     quantity_format_value(size.value, size.unit, &text);
-    if (c->a.value > 0.0 && size.bound == QUANTITY_EXACT)
-        strbuf_printf(&text, " (%+.1f %%)", c->difference.value / c->a.value * 100.0);
+    double percent = c->a.value > 0.0 ? c->difference.value / c->a.value * 100.0 : 0.0;
+    if (fabs(percent) >= 0.05 && size.bound == QUANTITY_EXACT)
+        strbuf_printf(&text, " (%+.1f %%)", percent);
     if (c->flag)
         strbuf_printf(&text, "; %s", msg_get(flags[c->flag].text));
     layout_add_plain(out, strbuf_str(&text), style.ascii);
@@ -238,11 +252,13 @@ static bool worth_a_row(const struct comparison *c, bool result, struct report_s
            says_something(c, &c->b);
 }
 
-static void value_cell(struct layout_table *table, const struct quantity *q,
+static void value_cell(struct layout_table *table, const struct quantity *q, bool result,
                        struct report_style style) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     if (!quantity_is_known(q) && layout_columns(style) < WITH_REASONS)
         strbuf_printf(&text, "[?] %s", _("open")); /* `show` says why */
+    else if (result)
+        run_text_add_result(&text, q, style.ascii, true);
     else
         layout_add_quantity(&text, q, style.ascii, true);
     layout_table_cell(table, strbuf_str(&text), layout_state_color(q->state));
@@ -265,8 +281,8 @@ static void values_text(const struct run *a, const struct run *b, struct report_
         AUTO_STRBUF struct strbuf difference = STRBUF_INIT;
         add_difference(&difference, style, c);
         layout_table_cell(table, c->label ? c->label : c->name, LAYOUT_PLAIN);
-        value_cell(table, &c->a, style);
-        value_cell(table, &c->b, style);
+        value_cell(table, &c->a, !c->label, style);
+        value_cell(table, &c->b, !c->label, style);
         layout_table_cell(table, strbuf_str(&difference), LAYOUT_PLAIN);
     }
     layout_table_print(table, 2, out);

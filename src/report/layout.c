@@ -54,6 +54,8 @@ void layout_add_plain(struct strbuf *out, const char *text, bool ascii) {
         size_t length = character_length(p);
         if (length == 1 && (unsigned char)*p < 0x80)
             strbuf_add_char(out, *p);
+        else if (strncmp(p, "…", length) == 0) /* of our own sentences mostly: wider, but said */
+            strbuf_add_str(out, "...");
         else /* as many as it takes columns, so that what stands below keeps its place */
             for (size_t w = character_width(p, length); w > 0; w--)
                 strbuf_add_char(out, '?');

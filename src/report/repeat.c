@@ -11,6 +11,7 @@
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/run-json.h"
+#include "report/run-text.h"
 
 #include <string.h>
 
@@ -92,6 +93,12 @@ static void verdict(const struct repeat_estimate *estimate, struct report_style 
         AUTO_STRBUF struct strbuf command = STRBUF_INIT;
         facts_command_line(reference, &command);
         layout_cut(&text, strbuf_str(&command), 60, style.ascii);
+        AUTO_STRBUF struct strbuf condition = STRBUF_INIT;
+        run_text_add_condition(&condition, reference);
+        if (condition.length > 0) {
+            strbuf_add_str(&text, _(" with "));
+            layout_cut(&text, strbuf_str(&condition), 60, style.ascii);
+        }
     } else {
         strbuf_add_str(&text, _("these"));
     }
@@ -106,18 +113,32 @@ static void verdict(const struct repeat_estimate *estimate, struct report_style 
     }
 }
 
+static bool is_same_text(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
 static void parts(const struct repeat_estimate *estimate, struct report_style style,
                   struct strbuf *out) {
+    const struct {
+        const char *label;
+        const struct quantity *quantity;
+    } rows[] = {
+        {_("one run"), &estimate->per_run},         {_("loading, all"), &estimate->load},
+        {_("computing, all"), &estimate->compute},  {_("other, all"), &estimate->other},
+        {_("lost to retries"), &estimate->retries}, {_("in all"), &estimate->total},
+        {_("lost so far"), &estimate->lost},        {_("memory needed"), &estimate->memory},
+        {_("amount"), &estimate->amount},
+    };
     layout_heading(out, style, _("Parts"));
-    layout_quantity(out, style, _("one run"), &estimate->per_run);
-    layout_quantity(out, style, _("loading, all"), &estimate->load);
-    layout_quantity(out, style, _("computing, all"), &estimate->compute);
-    layout_quantity(out, style, _("other, all"), &estimate->other);
-    layout_quantity(out, style, _("lost to retries"), &estimate->retries);
-    layout_quantity(out, style, _("in all"), &estimate->total);
-    layout_quantity(out, style, _("lost so far"), &estimate->lost);
-    layout_quantity(out, style, _("memory needed"), &estimate->memory);
-    layout_quantity(out, style, _("amount"), &estimate->amount);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) { /* a sentence is said once */
+        struct quantity q = *rows[i].quantity;
+        bool said = is_same_text(q.detail, estimate->runs.detail);
+        for (size_t j = 0; j < i && !said; j++)
+            said = is_same_text(q.detail, rows[j].quantity->detail);
+        if (said)
+            q.detail = NULL;
+        layout_quantity(out, style, rows[i].label, &q);
+    }
 }
 
 static void bullets(struct strbuf *out, struct report_style style, const char *heading,

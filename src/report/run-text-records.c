@@ -58,7 +58,13 @@ void run_text_work(struct strbuf *out, struct report_style style, const struct r
     for (size_t i = 0; i < run->result_count; i++) {
         AUTO_STRBUF struct strbuf name = STRBUF_INIT;
         layout_cut(&name, run->results[i].name, 40, style.ascii);
-        layout_quantity(out, style, strbuf_str(&name), &run->results[i].quantity);
+        AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+        const struct quantity *q = &run->results[i].quantity;
+        run_text_add_result(&value, q, style.ascii, true);
+        layout_quantity_note(&note, q, style.ascii);
+        layout_row(out, style, strbuf_str(&name), strbuf_str(&value), layout_state_color(q->state),
+                   strbuf_str(&note));
     }
     if (run->result_count == 0)
         layout_paragraph(out, style,

@@ -97,6 +97,19 @@ static void add_when(struct strbuf *out, const struct run *run) {
     strbuf_add_str(out, " UTC");
 }
 
+void run_text_add_result(struct strbuf *out, const struct quantity *q, bool ascii, bool mark) {
+    if (q->state != QUANTITY_MEASURED || q->bound != QUANTITY_EXACT) {
+        layout_add_quantity(out, q, ascii, mark);
+        return;
+    }
+    const char *unit = q->unit ? q->unit : UNIT_RATIO;
+    strbuf_printf(out, "%s%.15g", mark ? "[m] " : "", q->value);
+    if (strcmp(unit, UNIT_RATIO) == 0 || strcmp(unit, UNIT_COUNT) == 0)
+        return;
+    strbuf_add_char(out, ' ');
+    layout_add_plain(out, unit, ascii);
+}
+
 static void add_purpose(struct strbuf *out, const struct run *run) {
     strbuf_add_str(out, json_get_text(run->start, "purpose", _("not entered")));
     int64_t attempt = json_get_int(run->start, "attempt", 0);
@@ -107,7 +120,7 @@ static void add_purpose(struct strbuf *out, const struct run *run) {
         strbuf_printf(out, _(" (repeats %s)"), facts_id_tail(retry_of));
 }
 
-static void add_condition(struct strbuf *out, const struct run *run) {
+void run_text_add_condition(struct strbuf *out, const struct run *run) {
     json_t *condition = json_get_object(run->start, "condition");
     const char *key = NULL;
     json_t *value = NULL;
@@ -160,7 +173,7 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     add_purpose(&text, run);
     run_text_row(out, style, _("purpose"), strbuf_str(&text));
     strbuf_clear(&text);
-    add_condition(&text, run);
+    run_text_add_condition(&text, run);
     run_text_row(out, style, _("condition"), strbuf_str(&text));
     run_text_row(out, style, _("block"), json_get_text(run->start, "block", NULL));
     run_text_row(out, style, _("step"), json_get_text(run->start, "step", NULL));

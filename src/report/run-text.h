@@ -26,6 +26,10 @@ void run_text_row(struct strbuf *out, struct report_style style, const char *lab
 void run_text_add_date(struct strbuf *out, int64_t utc_ns);
 /* ", but 2 of 3 checks of the result were not met", or nothing. */
 void run_text_add_unmet(struct strbuf *out, const struct run *run);
+/* "cache=on size=3": the condition given with -c. May hold anything: print it plain. */
+void run_text_add_condition(struct strbuf *out, const struct run *run);
+/* A result as the command reported it: a figure that others may quote is not rounded. */
+void run_text_add_result(struct strbuf *out, const struct quantity *q, bool ascii, bool mark);
 enum layout_color run_text_outcome_color(enum outcome_class outcome);
 /* The incident that stands for how the run ended, or NULL. */
 const struct run_incident *run_text_cause(const struct run *run);

@@ -85,10 +85,11 @@ static void test_other_units(void **state) {
     static const struct value_case joules[] = {
         {0, "0 J"}, {999, "999 J"}, {999.6, "1 kJ"}, {1234567, "1.23 MJ"}, {5e12, "5000 GJ"}};
     check_values("J", joules, ARRAY_LENGTH(joules));
-    static const struct value_case cores[] = {{0, "0 core s"},        {12.34, "12.3 core s"},
-                                              {119.4, "119 core s"},  {119.6, "1.99 core min"},
-                                              {7000, "117 core min"}, {7200, "2 core h"},
-                                              {3.6e6, "1000 core h"}};
+    static const struct value_case cores[] = {{0, "0 core s"},          {0.000558, "0.558 core ms"},
+                                              {0.1, "100 core ms"},     {0.99996, "1 core s"},
+                                              {12.34, "12.3 core s"},   {119.4, "119 core s"},
+                                              {119.6, "1.99 core min"}, {7000, "117 core min"},
+                                              {7200, "2 core h"},       {3.6e6, "1000 core h"}};
     check_values("core.s", cores, ARRAY_LENGTH(cores));
     static const struct value_case plain[] = {
         {0, "0"},          {0.83, "0.83"},   {0.123456, "0.1235"}, {1234567, "1234567"},

@@ -79,6 +79,32 @@ static void an_unmet_check_stands_beside_the_outcome(void **state) {
     assert_null(strstr(strbuf_str(&show), "not verified"));
 }
 
+/* Others quote them; wall times that look alike do not differ by "+0.0 %". */
+static void results_stand_as_they_were_reported(void **state) {
+    (void)state;
+    AUTO_RUN struct run *a = build_plain();
+    AUTO_RUN struct run *b = build_plain();
+    struct run_result results[2][2] = {
+        {{"total", quantity_measured("token/s", 14310.913, "mark")},
+         {"loss", quantity_measured(UNIT_RATIO, 0.123456789, "mark")}},
+        {{"total", quantity_measured("token/s", 14310.914, "mark")},
+         {"loss", quantity_measured(UNIT_RATIO, 0.12, "mark")}}};
+    a->results = results[0];
+    b->results = results[1];
+    a->result_count = b->result_count = 2;
+    b->wall.value = a->wall.value + 1e-6;
+    AUTO_STRBUF struct strbuf show = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf both = STRBUF_INIT;
+    report_run_text(a, (struct report_style){.width = 200}, &show);
+    assert_non_null(strstr(strbuf_str(&show), "[m] 14310.913 token/s"));
+    assert_non_null(strstr(strbuf_str(&show), "[m] 0.123456789"));
+    report_compare_text(a, b, (struct report_style){.width = 200}, &both);
+    assert_non_null(strstr(strbuf_str(&both), "[m] 14310.914 token/s"));
+    assert_non_null(strstr(strbuf_str(&both), "equal as far as shown"));
+    assert_non_null(strstr(strbuf_str(&both), "(-2.8 %)"));
+    assert_null(strstr(strbuf_str(&both), "0.0 %"));
+}
+
 static void a_failed_run_gets_cause_and_advice(void **state) {
     (void)state;
     AUTO_RUN struct run *failed = build_failed();
@@ -150,6 +176,7 @@ int main(void) {
         cmocka_unit_test(phases_that_are_not_separated_say_how_to),
         cmocka_unit_test(buffered_output_says_how_to_get_lines),
         cmocka_unit_test(an_unmet_check_stands_beside_the_outcome),
+        cmocka_unit_test(results_stand_as_they_were_reported),
         cmocka_unit_test(a_failed_run_gets_cause_and_advice),
         cmocka_unit_test(the_cause_fits_the_class),
         cmocka_unit_test(a_function_test_is_no_base),
