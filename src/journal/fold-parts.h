@@ -16,6 +16,7 @@ struct fold {
     json_t *marks, *phases, *children; /* arrays of records, owned by fold_run */
     json_t *counters;      /* latest value of each key of the COUNTERS, owned by fold_run */
     json_t *last_counters; /* the last COUNTERS alone, owned by fold_run; NULL: none */
+    bool has_error_tail;   /* the run's tail is that of standard error, or of both */
     bool unreaped;         /* said by any COUNTERS */
     int64_t counters_t_ns; /* of the last COUNTERS; -1: none */
 

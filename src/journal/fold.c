@@ -71,6 +71,8 @@ void fold_add_gap(struct fold *fold, const char *what, const char *reason, int64
 
 /* ---- one pass over the records ---- */
 
+#define TAIL_LINES 10u
+
 static void see_time(struct fold *fold, const json_t *record, const char *key) {
     int64_t t_ns;
     if (fold_get_i64(record, key, &t_ns) && t_ns > fold->last_t_ns) {
@@ -107,6 +109,37 @@ static void take_gap(struct fold *fold, const json_t *record) {
         return;
     }
     fold_add_gap(fold, what, reason != NULL ? reason : "", from_ns, to_ns);
+}
+
+/* The last lines of the kept output; standard error is the better witness. */
+static void take_text(struct fold *fold, const json_t *record) {
+    struct run *run = fold->run;
+    const char *text = json_get_text(record, "text", "");
+    bool is_error = strcmp(json_get_text(record, "channel", ""), "stdout") != 0;
+    size_t end = strlen(text), count = 0;
+    if (strcmp(json_get_text(record, "why", ""), "tail") != 0 ||
+        text[strspn(text, " \t\r\n")] == '\0' || (fold->has_error_tail && !is_error)) {
+        return;
+    }
+    const char **lines = arena_alloc(run->arena, TAIL_LINES * sizeof *lines);
+    while (end > 0 && count < TAIL_LINES) { /* from the last line on; empty ones say nothing */
+        size_t begin = end;
+        while (begin > 0 && text[begin - 1] != '\n') {
+            begin--;
+        }
+        if (end > begin) {
+            lines[count++] = arena_printf(run->arena, "%.*s", (int)(end - begin), text + begin);
+        }
+        end = begin > 0 ? begin - 1 : 0;
+    }
+    for (size_t i = 0; i < count / 2; i++) {
+        const char *line = lines[i];
+        lines[i] = lines[count - 1 - i];
+        lines[count - 1 - i] = line;
+    }
+    run->tail = lines;
+    run->tail_count = count;
+    fold->has_error_tail = is_error;
 }
 
 static void take_counters(struct fold *fold, json_t *record) {
@@ -176,7 +209,10 @@ static void take_record(struct fold *fold, const struct journal_record *record) 
     case JOURNAL_END:
         take_end(fold, json);
         break;
-    default: /* kinds of later versions, and those that are no figure (DEVICE, SERIES, TEXT) */
+    case JOURNAL_TEXT:
+        take_text(fold, json);
+        break;
+    default: /* kinds of later versions, and those that are no figure (DEVICE, SERIES) */
         break;
     }
 }

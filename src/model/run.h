@@ -99,6 +99,10 @@ struct run {
     struct run_incident *incidents;
     size_t incident_count;
 
+    const char *const *tail; /* the last lines of its output, masked; of standard error if it wrote
+                                there */
+    size_t tail_count;
+
     enum run_validity validity; /* by annotations */
     const char *validity_who, *validity_why;
     const char *verified; /* "yes", "no", "not-checked" */

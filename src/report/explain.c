@@ -48,6 +48,22 @@ static json_t *item_json(const struct report_explain_item *item) {
     return json;
 }
 
+static const char *const start_advice = N_(
+    "check that the name is right and in PATH, that the file may be executed (chmod +x), and that "
+    "its first line names an interpreter that exists (#!/usr/bin/env python3)");
+
+static bool start_failed(const struct report_explain *explain) {
+    return explain->has_outcome && explain->outcome == OUTCOME_START_FAILED;
+}
+
+/* Where no rule knows the cause the last lines are the best witness. */
+static size_t tail_count(const struct report_explain *explain) {
+    bool unknown = explain->has_outcome && explain->outcome == OUTCOME_FAILED;
+    for (size_t i = 0; i < explain->count && unknown; i++)
+        unknown = explain->items[i].survived;
+    return unknown ? explain->tail_count : 0;
+}
+
 json_t *report_explain_json(const struct report_explain *explain) {
     json_t *incidents = json_array(), *advice = json_array();
     for (size_t i = 0; i < explain->count; i++) {
@@ -56,12 +72,18 @@ json_t *report_explain_json(const struct report_explain *explain) {
         if (text)
             json_array_append_new(advice, json_text(text));
     }
+    if (start_failed(explain))
+        json_array_append_new(advice, json_text(start_advice));
+    json_t *tail = json_array();
+    for (size_t i = 0; i < tail_count(explain); i++)
+        json_array_append_new(tail, json_text(explain->tail[i]));
     json_t *json = json_object();
     json_put_text(json, "schema", "probelauf.explain/1");
     json_put_text(json, "run", explain->run);
     json_put_text(json, "class", explain->has_outcome ? outcome_name(explain->outcome) : NULL);
     json_put(json, "incidents", incidents);
     json_put(json, "advice", advice);
+    json_put(json, "tail", tail);
     return json;
 }
 
@@ -135,6 +157,15 @@ void report_explain_text(const struct report_explain *explain, struct report_sty
         layout_paragraph(out, style,
                          _("no line that a rule knows; the last lines of the output are the best "
                            "witness"));
+    if (start_failed(explain))
+        run_text_row(out, style, _("what to do"), msg_get(start_advice));
+    if (tail_count(explain) > 0)
+        layout_heading(out, style, _("Last output"));
+    for (size_t i = 0; i < tail_count(explain); i++) {
+        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        layout_add_plain(&line, explain->tail[i], style.ascii);
+        strbuf_printf(out, "  %s\n", strbuf_str(&line)); /* as it was, to be compared and copied */
+    }
 }
 
 /* The items of a run's incidents; caller frees. */
@@ -156,7 +187,9 @@ static struct report_explain explain_of(const struct run *run,
                                    .has_outcome = true,
                                    .outcome = run->outcome,
                                    .items = items,
-                                   .count = run->incident_count};
+                                   .count = run->incident_count,
+                                   .tail = run->tail,
+                                   .tail_count = run->tail_count};
 }
 
 json_t *report_run_explain_json(const struct run *run) {

@@ -42,6 +42,8 @@ struct report_explain {
     const char *ending; /* "exit code 1"; NULL: not known */
     const struct report_explain_item *items;
     size_t count;
+    const char *const *tail; /* last lines of the output, shown where no rule knows the cause */
+    size_t tail_count;
 };
 json_t *report_explain_json(const struct report_explain *explain);
 void report_explain_text(const struct report_explain *explain, struct report_style style,

@@ -465,8 +465,32 @@ static void survives_garbage_records(void **state) {
     assert_quantity(run->cpu, "= 5e-09 core.s");
 }
 
+/* The last lines of what was kept, standard error before standard output. */
+static void keeps_the_last_lines(void **state) {
+    (void)state;
+    const struct line error = {JOURNAL_TEXT,
+                               "{'channel':'stderr','offset':0,'why':'tail',"
+                               "'text':'a\\n\\nb\\n3\\n4\\n5\\n6\\n7\\n8\\n9\\n10\\nKeyError\\n'}"};
+    const struct line output = {JOURNAL_TEXT,
+                                "{'channel':'stdout','offset':0,'why':'tail','text':'one line'}"};
+    const struct line incident = {JOURNAL_TEXT,
+                                  "{'channel':'stderr','offset':0,'why':'incident','text':'x'}"};
+    const struct line end = {JOURNAL_END,
+                             "{'t_ns':9000000000,'command_t_ns':9000000000,'exit_code':1}"};
+    AUTO_RUN struct run *run =
+        fold_lines("", (const struct line[]){error, output, incident, end, {0, NULL}}, false);
+    assert_int_equal(run->tail_count, 10);
+    assert_string_equal(run->tail[0], "b");
+    assert_string_equal(run->tail[9], "KeyError");
+    AUTO_RUN struct run *quiet =
+        fold_lines("", (const struct line[]){output, incident, end, {0, NULL}}, false);
+    assert_int_equal(quiet->tail_count, 1);
+    assert_string_equal(quiet->tail[0], "one line");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_last_lines),
         cmocka_unit_test(knows_who_it_is),
         cmocka_unit_test(refuses_what_is_no_run),
         cmocka_unit_test(classifies_by_incidents),

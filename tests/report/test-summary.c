@@ -105,6 +105,28 @@ static void results_stand_as_they_were_reported(void **state) {
     assert_null(strstr(strbuf_str(&both), "0.0 %"));
 }
 
+static void explain_shows_the_best_witness(void **state) {
+    (void)state;
+    static const char *const tail[] = {"Traceback", "  KeyError: \033[31m'x'"};
+    AUTO_RUN struct run *run = build_plain();
+    run->outcome = OUTCOME_FAILED;
+    run->tail = tail;
+    run->tail_count = 2;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_run_explain_text(run, (struct report_style){.width = 80}, &text);
+    assert_non_null(strstr(strbuf_str(&text), "Last output\n  Traceback\n    KeyError: "));
+    assert_null(strchr(strbuf_str(&text), '\033'));
+    AUTO_JSON json_t *json = report_run_explain_json(run);
+    assert_int_equal(json_array_size(json_object_get(json, "tail")), 2);
+    run->outcome = OUTCOME_START_FAILED;
+    AUTO_JSON json_t *start = report_run_explain_json(run);
+    assert_int_equal(json_array_size(json_object_get(start, "tail")), 0);
+    assert_int_equal(json_array_size(json_object_get(start, "advice")), 1);
+    strbuf_clear(&text);
+    report_run_explain_text(run, (struct report_style){.width = 80}, &text);
+    assert_non_null(strstr(strbuf_str(&text), "chmod +x"));
+}
+
 static void a_failed_run_gets_cause_and_advice(void **state) {
     (void)state;
     AUTO_RUN struct run *failed = build_failed();
@@ -177,6 +199,7 @@ int main(void) {
         cmocka_unit_test(buffered_output_says_how_to_get_lines),
         cmocka_unit_test(an_unmet_check_stands_beside_the_outcome),
         cmocka_unit_test(results_stand_as_they_were_reported),
+        cmocka_unit_test(explain_shows_the_best_witness),
         cmocka_unit_test(a_failed_run_gets_cause_and_advice),
         cmocka_unit_test(the_cause_fits_the_class),
         cmocka_unit_test(a_function_test_is_no_base),
