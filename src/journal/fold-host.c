@@ -70,8 +70,9 @@ static struct quantity counter_io(const struct fold *fold, const struct trust *t
 
 /* ---- memory ---- */
 
-#define HWM_SLACK (INT64_C(1) << 20) /* bytes by which VmHWM and ru_maxrss of one peak may differ \
-                                      */
+#define HWM_SLACK                                                                   \
+    (INT64_C(1) << 20) /* bytes by which VmHWM and ru_maxrss of one peak may differ \
+                        */
 
 static bool largest_maxrss(const struct fold *fold, int64_t *ret_bytes) {
     int64_t bytes;
@@ -125,6 +126,8 @@ static struct quantity largest_process(const struct fold *fold, const struct tru
     return absent(fold, "maxrss_bytes", UNIT_BYTE);
 }
 
+#define FEW_SAMPLES 10 /* below, the peak of the tree may lie below that of its largest process */
+
 static struct quantity tree_pss(const struct fold *fold) {
     int64_t bytes, samples = 0;
     fold_get_i64(fold->counters, "pss_samples", &samples);
@@ -132,6 +135,12 @@ static struct quantity tree_pss(const struct fold *fold) {
         struct quantity q = quantity_bounded(UNIT_BYTE, (double)bytes, QUANTITY_AT_LEAST,
                                              "sum of /proc/PID/smaps_rollup Pss, sampled");
         q.n = (uint64_t)samples;
+        if (samples > 0 && samples < FEW_SAMPLES) {
+            q.detail = arena_printf(fold->run->arena,
+                                    msg_plural((unsigned long)samples, "sampled %lld time only",
+                                               "sampled %lld times only"),
+                                    (long long)samples);
+        }
         return q;
     }
     struct quantity q = absent(fold, "pss_peak_bytes", UNIT_BYTE);

@@ -117,6 +117,10 @@ static void add_with_method(struct strbuf *out, struct report_style style, const
     if (quantity_is_known(q) && q->method) {
         strbuf_add_str(out, " (");
         layout_add_plain(out, q->method, style.ascii);
+        if (q->n > 0 && q->detail) { /* why a sampled peak may be far too low */
+            strbuf_add_str(out, "; ");
+            layout_add_plain(out, q->detail, style.ascii);
+        }
         strbuf_add_char(out, ')');
     }
 }

@@ -45,6 +45,9 @@ static void control_characters_are_shown(void **state) {
     for (const char *p = strbuf_str(&out); *p; p++)
         assert_true((unsigned char)*p >= 0x20 && (unsigned char)*p != 0x7f);
     assert_true(str_is_utf8(out.data, out.length));
+    strbuf_clear(&out);
+    layout_add_plain(&out, "per hour … ≥ 재", true);
+    assert_string_equal(strbuf_str(&out), "per hour ... ? ??");
 }
 
 static void check_wrap(const char *text, size_t column, size_t indent, size_t columns,
