@@ -15,13 +15,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define STATUS_OWN_FAILURE 125
 #define STATUS_BUDGET      124
-#define LAST_WORK_MS       10000 /* as process 1, whose end ends all others */
+#define LAST_WORK_MS       10000 /* as process 1, whose end ends all others; and between attempts */
+#define LOOK_AGAIN_MS      5     /* where the kernel cannot tell of an end */
 
 struct run_parts {
     struct shared *shared;
@@ -67,7 +70,7 @@ static int prepare(const struct exec_options *options, struct run_parts *parts, 
     prctl(PR_GET_CHILD_SUBREAPER, &parts->was_subreaper);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     streams_open(&parts->streams, options->tee, parts->shared->streams);
-    tree_begin(parts->tree);
+    tree_begin(parts->tree, options->earlier_recorder);
     return 0;
 }
 
@@ -193,4 +196,25 @@ void exec_release(struct exec_result *result) {
     while (clock_mono_ns() < deadline_ns && helper_take_bells(result->release_fd))
         poll(&watched, 1, 100);
     fd_close_ptr(&result->release_fd);
+}
+
+pid_t exec_release_and_wait(struct exec_result *result) {
+    exec_release(result);
+    pid_t pid = result->recorder_pid;
+    if (pid <= 0)
+        return 0;
+    AUTO_CLOSE int pidfd = pidfd_open(pid, 0);
+    int64_t deadline_ns = clock_mono_ns() + LAST_WORK_MS * NS_PER_MS;
+    for (;;) {
+        pid_t reaped = waitpid(pid, NULL, WNOHANG);
+        if (reaped == pid || (reaped < 0 && errno != EINTR)) {
+            result->recorder_pid = 0;
+            return 0;
+        }
+        int64_t rest_ms = (deadline_ns - clock_mono_ns()) / NS_PER_MS;
+        if (rest_ms <= 0)
+            return pid;
+        struct pollfd watched = {pidfd, POLLIN, 0}; /* a negative one is skipped: only a pause */
+        poll(&watched, 1, pidfd >= 0 ? (int)rest_ms : LOOK_AGAIN_MS);
+    }
 }

@@ -42,6 +42,7 @@ struct exec_options {
     int64_t grace_ns;                           /* default 30 s */
     int64_t linger_ns;                          /* default 10 s */
     enum exec_tee tee;
+    pid_t earlier_recorder; /* of an attempt before this one, if it is still there; 0: none */
     /* Called in the recorder process after the monitor has left, with the finished journal
      * (intake). May take long. */
     void (*recorded)(const char *journal_path, void *context);
@@ -67,6 +68,9 @@ int exec_run(const struct exec_options *options, struct exec_result *ret_result,
 /* Lets the recorder hand the finished journal on (intake, which takes the file away). To be called
  * once the caller has read what it wants of the journal; the end of the process does it, too. */
 void exec_release(struct exec_result *result);
+/* exec_release(), and waits (bounded) until the recorder is gone: what it does then is not charged
+ * to what is run next. The pid of one that takes longer, for earlier_recorder; 0: it is gone. */
+pid_t exec_release_and_wait(struct exec_result *result);
 
 /* The environment variable that holds the marks file of the run around us, and writing to it
  * (probelauf mark). */

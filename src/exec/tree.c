@@ -47,6 +47,8 @@ struct tree {
     pid_t self;
     pid_t foreign[FOREIGN_MAX]; /* children that were there before the run */
     size_t foreign_count;
+    pid_t foreign_sessions[FOREIGN_MAX]; /* that foreign children lead: what these leave behind */
+    size_t foreign_session_count;
     bool has_io;
     struct shared_io io_zero, io_helpers;
     int64_t reaped_cpu_ns, gone_disk_wait_ns;
@@ -113,10 +115,38 @@ static bool reaped_io(const struct tree *tree, struct shared_io *ret) {
     return true;
 }
 
-void tree_begin(struct tree *tree) {
+static void forget_foreign(struct tree *tree, pid_t pid) {
+    for (size_t i = 0; i < tree->foreign_count; i++)
+        if (tree->foreign[i] == pid)
+            tree->foreign[i] = tree->foreign[--tree->foreign_count];
+}
+
+static bool is_foreign(const struct tree *tree, pid_t pid) {
+    for (size_t i = 0; i < tree->foreign_count; i++)
+        if (tree->foreign[i] == pid)
+            return true;
+    pid_t session = tree->foreign_session_count > 0 ? getsid(pid) : -1;
+    for (size_t i = 0; i < tree->foreign_session_count; i++)
+        if (tree->foreign_sessions[i] == session)
+            return true;
+    return false;
+}
+
+/* Nobody joins a session that is there already (setsid(2)): its members are foreign as well. */
+static void note_foreign_session(struct tree *tree, pid_t pid) {
+    if (getsid(pid) == pid && pid != getsid(0) && tree->foreign_session_count < FOREIGN_MAX)
+        tree->foreign_sessions[tree->foreign_session_count++] = pid;
+}
+
+void tree_begin(struct tree *tree, pid_t earlier) {
     size_t total = 0;
     if (procfs_children(&root_real, tree->self, tree->foreign, FOREIGN_MAX, &total) == 0)
         tree->foreign_count = total < FOREIGN_MAX ? total : FOREIGN_MAX;
+    /* The list of children may lack one while another one ends (proc_pid_task_children(5)). */
+    if (earlier > 0 && tree->foreign_count < FOREIGN_MAX && !is_foreign(tree, earlier))
+        tree->foreign[tree->foreign_count++] = earlier;
+    for (size_t i = 0; i < tree->foreign_count; i++)
+        note_foreign_session(tree, tree->foreign[i]);
     tree->has_io = reaped_io(tree, &tree->io_zero);
 }
 
@@ -130,19 +160,6 @@ static int compare_processes(const void *a, const void *b) {
 static struct process *find(struct process *table, size_t count, pid_t pid) {
     struct process key = {.pid = pid};
     return count == 0 ? NULL : bsearch(&key, table, count, sizeof key, compare_processes);
-}
-
-static void forget_foreign(struct tree *tree, pid_t pid) {
-    for (size_t i = 0; i < tree->foreign_count; i++)
-        if (tree->foreign[i] == pid)
-            tree->foreign[i] = tree->foreign[--tree->foreign_count];
-}
-
-static bool is_foreign(const struct tree *tree, pid_t pid) {
-    for (size_t i = 0; i < tree->foreign_count; i++)
-        if (tree->foreign[i] == pid)
-            return true;
-    return false;
 }
 
 /* All descendants that are ours. Helpers' children that lost their parent are known by their
@@ -161,7 +178,7 @@ static size_t walk(struct tree *tree, bool *ret_truncated) {
         procfs_tree(&root_real, tree->self, skip, skip_count, tree->walk, TREE_MAX, ret_truncated);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
-        if (!shared_is_helper(tree->shared, tree->walk[i]))
+        if (!shared_is_helper(tree->shared, tree->walk[i]) && !is_foreign(tree, tree->walk[i]))
             tree->walk[kept++] = tree->walk[i];
     return kept;
 }

@@ -20,9 +20,9 @@ struct tree;
 struct tree *tree_new(struct shared *shared);
 struct tree *tree_free(struct tree *tree); /* accepts NULL; returns NULL */
 
-/* Before the first fork: children that are there already are not ours; what our own io says now is
- * the zero. */
-void tree_begin(struct tree *tree);
+/* Before the first fork: children that are there already, and their sessions, are not ours; what
+ * our own io says now is the zero. earlier: such a child that is known by other means; 0: none. */
+void tree_begin(struct tree *tree, pid_t earlier);
 
 /* Reads all processes; t_ns is the time since the run's start. Updates the shared counters and the
  * list of pids. */

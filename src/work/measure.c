@@ -51,6 +51,7 @@ int measure_run(const struct measure_options *options, const struct place *place
                 struct err *err) {
     char first[UUID_TEXT_SIZE] = "", previous[UUID_TEXT_SIZE] = "";
     struct place own_place = *place;
+    pid_t earlier_recorder = 0;
     for (int64_t attempt = 1;; attempt++) {
         struct exec_options exec = options->exec;
         uuid_new(clock_utc_ns(), exec.run);
@@ -63,6 +64,7 @@ int measure_run(const struct measure_options *options, const struct place *place
         exec.journal_dirs = place->journal_dirs;
         exec.recorded = take_in;
         exec.context = &own_place;
+        exec.earlier_recorder = earlier_recorder;
         int rc = exec_run(&exec, ret_result, err);
         if (rc < 0)
             return rc;
@@ -70,9 +72,11 @@ int measure_run(const struct measure_options *options, const struct place *place
         bool again = run != NULL && attempt <= options->retries && ret_result->raise_signal == 0 &&
                      outcome_can_retry(run->outcome);
         attempt_done(run, ret_result, again, context);
-        exec_release(ret_result);
-        if (!again)
+        if (!again) {
+            exec_release(ret_result);
             return 0;
+        }
+        earlier_recorder = exec_release_and_wait(ret_result);
         memcpy(previous, exec.run, sizeof previous);
     }
 }

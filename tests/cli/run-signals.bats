@@ -150,6 +150,36 @@ os.execv(sys.argv[1], sys.argv[1:])' "$PROBELAUF" run -q -- "$CHILD" exit 6
     record START | grep -q '"retry_of"'
 }
 
+# What each attempt of a command that does nothing is charged with: its process, no bytes.
+attempts_are_clean() {
+    # shellcheck disable=SC2016
+    run "$@" "$PROBELAUF" run -q --retry 25 -- sh -c 'kill -ABRT $$'
+    [ "$status" -eq 134 ]
+    "$@" "$PROBELAUF" export csv >attempts.csv
+    python -c 'import csv, sys
+seen = {(row["processes"], row["io.written_chars"], row["io.written"]) for row in csv.DictReader(sys.stdin)}
+assert seen == {("1", "0", "0")}, seen' <attempts.csv
+    [ "$(wc -l <attempts.csv)" -eq 27 ]
+}
+
+@test "--retry: an attempt is not charged with the recorder of the one before" {
+    attempts_are_clean env
+}
+
+@test "--retry: the same as an ordinary user" {
+    [ "$(id -u)" -eq 0 ] || skip "that is the test before"
+    setpriv --reuid 65534 --clear-groups "$PROBELAUF" --version || skip "another user cannot run it"
+    local theirs
+    theirs=$(mktemp -d /tmp/probelauf-retry.XXXXXX) # the test's own folders are closed to others
+    chown 65534 "$theirs"
+    cd "$theirs"
+    export HOME=$theirs XDG_CONFIG_HOME=$theirs XDG_DATA_HOME=$theirs/data XDG_STATE_HOME=$theirs/state
+    export TMPDIR=/tmp XDG_CACHE_HOME=$theirs PROBELAUF_LEDGER="sqlite:$theirs/ledger.db"
+    attempts_are_clean setpriv --reuid 65534 --clear-groups
+    cd /
+    rm -rf "$theirs"
+}
+
 @test "--retry does not repeat a command that cannot be started, nor one that was stopped" {
     run probelauf run -q --retry 3 -- ./missing
     [ "$status" -eq 127 ]

@@ -21,7 +21,7 @@ static int setup(void **state) {
     fixture->shared = shared_new();
     fixture->tree = tree_new(fixture->shared);
     atomic_store(&fixture->shared->launched, true);
-    tree_begin(fixture->tree);
+    tree_begin(fixture->tree, 0);
     return 0;
 }
 
@@ -100,6 +100,52 @@ static void our_own_io_is_not_counted(void **state) {
     close(null);
     struct shared_counters counters = look(fixture, NULL);
     assert_int_equal(counters.io.written_chars, 0);
+}
+
+/* A recorder of the attempt before that still works, and what it leaves behind. */
+static void nothing_of_an_earlier_attempt_is_counted(void **state) {
+    struct fixture *fixture = *state;
+    int go[2], made[2], leave[2];
+    assert_int_equal(pipe(go), 0);
+    assert_int_equal(pipe(leave), 0);
+    assert_int_equal(pipe(made), 0);
+    pid_t earlier = fork();
+    if (earlier == 0) {
+        setsid();
+        pid_t child = fork();
+        char end;
+        close(go[1]);
+        close(leave[1]);
+        if (child == 0) {
+            static char block[60000];
+            int null = open("/dev/null", O_WRONLY);
+            ssize_t got = read(go[0], &end, 1); /* until the test lets it */
+            busy_ms(30);
+            _exit(got != 0 || write(null, block, sizeof block) != sizeof block);
+        }
+        ssize_t told = write(made[1], &child, sizeof child);
+        _exit(told != sizeof child || read(leave[0], &end, 1) != 0);
+    }
+    pid_t orphan = 0;
+    assert_int_equal(read(made[0], &orphan, sizeof orphan), sizeof orphan);
+    tree_begin(fixture->tree, earlier);
+    close(leave[1]);
+    assert_int_equal(reap(fixture, earlier), 0);
+    bool is_empty = tree_is_empty(fixture->tree); /* the orphan is there, and is not of the run */
+    struct shared_tick tick;
+    look(fixture, &tick);
+    close(go[1]);
+    assert_true(is_empty);
+    assert_int_equal(tick.value[TICK_PROCESSES], 0);
+    assert_int_equal(reap(fixture, orphan), 0);
+    struct shared_counters counters = look(fixture, NULL);
+    assert_int_equal(counters.processes_seen, 0);
+    assert_int_equal(counters.cpu_ns, 0);
+    assert_int_equal(counters.io.written_chars, 0);
+    close(go[0]);
+    close(leave[0]);
+    close(made[0]);
+    close(made[1]);
 }
 
 static void helpers_do_not_belong(void **state) {
@@ -234,7 +280,7 @@ static void children_from_before_are_not_ours(void **state) {
         pause();
         _exit(0);
     }
-    tree_begin(fixture->tree);
+    tree_begin(fixture->tree, 0);
     assert_true(tree_is_empty(fixture->tree));
     assert_int_equal(tree_signal(fixture->tree, SIGKILL), 0);
     look(fixture, NULL);
@@ -279,6 +325,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(io_and_time_of_a_reaped_child, setup, teardown),
         cmocka_unit_test_setup_teardown(our_own_io_is_not_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(helpers_do_not_belong, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_of_an_earlier_attempt_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(ignored_sigchld_is_seen, setup, teardown),
         cmocka_unit_test_setup_teardown(vanished_time_is_noticed, setup, teardown),
         cmocka_unit_test_setup_teardown(time_that_was_waited_for_is_not_missed, setup, teardown),
