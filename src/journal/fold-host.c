@@ -94,7 +94,8 @@ static bool largest_maxrss(const struct fold *fold, int64_t *ret_bytes) {
  */
 static struct quantity largest_process(const struct fold *fold, const struct trust *trust) {
     static const char by_wait[] = "wait4 ru_maxrss";
-    static const char by_both[] = "the larger of wait4 ru_maxrss and VmHWM, which agree to 1 %";
+    /* One name for both, so that two runs of one machine can be compared. */
+    static const char by_both[] = "larger of wait4 ru_maxrss and VmHWM";
     static const char by_status[] = "/proc/PID/status VmHWM, sampled";
     int64_t maxrss = 0, hwm = 0, floor_bytes = 0;
     bool has_maxrss = largest_maxrss(fold, &maxrss);
@@ -102,7 +103,7 @@ static struct quantity largest_process(const struct fold *fold, const struct tru
     bool has_floor = fold_get_i64(fold->run->start, "rss_floor_bytes", &floor_bytes);
     bool above_floor = has_maxrss && has_floor && maxrss > floor_bytes;
     if (above_floor && (!has_hwm || maxrss >= hwm)) {
-        return quantity_bounded(UNIT_BYTE, (double)maxrss, trust->sums, by_wait);
+        return quantity_bounded(UNIT_BYTE, (double)maxrss, trust->sums, by_both);
     }
     /* Since Linux 6.2 resident pages are counted per CPU and added up in batches
      * (lib/percpu_counter.c), so the two may differ a little although both saw the peak. */
