@@ -39,6 +39,8 @@ struct recorder {
     struct recorder_past past;
 
     int marks_fd;
+    int marks_watch;       /* inotify: somebody wrote a mark; -1: looked at once a second */
+    int64_t marks_wait_ns; /* CLOCK_MONOTONIC: not woken by marks before */
     struct text_channel *channel[SHARED_CHANNELS]; /* NULL: nothing to read there */
     const struct expectations *expectations;
 

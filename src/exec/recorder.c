@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@
 #define COUNTERS_OFTEN_NS  (120 * NS_PER_S)
 #define FIRST_EXTRA_NS     NS_PER_S /* slow reader and environment: not in the way of short runs */
 #define LAUNCH_WAIT_NS     (300 * NS_PER_MS)
+#define MARKS_PAUSE_NS     (5 * NS_PER_MS) /* however many come */
 #define ENVIRONMENT_MAX_NS (120 * NS_PER_S)
 
 int64_t recorder_t_ns(const struct recorder *recorder) {
@@ -128,6 +130,10 @@ static int make_marks(struct recorder *recorder) {
     if (fd < 0)
         return -errno;
     recorder->marks_fd = fd;
+    /* A mark without a time counts when it is read: not up to a second later. */
+    recorder->marks_watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    if (recorder->marks_watch >= 0 && inotify_add_watch(recorder->marks_watch, path, IN_MODIFY) < 0)
+        fd_close_ptr(&recorder->marks_watch);
     memcpy(shared->marks_path, path, sizeof path);
     return 0;
 }
@@ -335,12 +341,27 @@ static int milliseconds_until(int64_t time_ns) {
     return rest_ns <= 0 ? 0 : (int)(rest_ns / NS_PER_MS + 1);
 }
 
+/* What the events say does not matter, only that there were some. */
+static void read_new_marks(struct recorder *recorder) {
+    char events[4096];
+    while (read(recorder->marks_watch, events, sizeof events) > 0)
+        ;
+    recorder_take_marks(recorder, false);
+    recorder->marks_wait_ns = clock_mono_ns() + MARKS_PAUSE_NS;
+}
+
 /* Waits for bells, samples, text and the next second. False: the monitor is gone. */
 static bool wait_and_read(struct recorder *recorder, int wait_ms) {
     struct pollfd watched[] = {{recorder->context->bell, POLLIN, 0},
                                {recorder->context->streams->bell, POLLIN, 0},
                                {recorder->slow_fd, POLLIN, 0},
-                               {recorder->environment_fd, POLLIN, 0}};
+                               {recorder->environment_fd, POLLIN, 0},
+                               {recorder->marks_watch, POLLIN, 0}};
+    int marks_ms = milliseconds_until(recorder->marks_wait_ns);
+    if (marks_ms > 0)
+        watched[4].fd = -1;
+    if (marks_ms > 0 && marks_ms < wait_ms)
+        wait_ms = marks_ms;
     /* A stream that is over its share of our time waits for the next second. */
     if (text_channels_are_busy(recorder->channel, SHARED_CHANNELS))
         watched[1].fd = -1;
@@ -355,6 +376,8 @@ static bool wait_and_read(struct recorder *recorder, int wait_ms) {
         recorder_read_samples(recorder, false);
     if (watched[3].revents != 0)
         recorder_read_environment(recorder);
+    if (watched[4].revents != 0)
+        read_new_marks(recorder);
     recorder_reap(recorder);
     return watched[0].revents == 0 || helper_take_bells(recorder->context->bell);
 }
@@ -408,6 +431,7 @@ static void close_up(struct recorder *recorder) {
     if (recorder->marks_fd >= 0 && recorder->lost_records == 0)
         unlink(recorder->shared->marks_path);
     fd_close_ptr(&recorder->marks_fd);
+    fd_close_ptr(&recorder->marks_watch);
     evidence_done(recorder);
     sync_quietly(recorder);
     chunk_coder_done(&recorder->coder);
@@ -463,6 +487,7 @@ static int recorder_main(void *context) {
                                 .writer = JOURNAL_WRITER_INIT,
                                 .past.incidents = json_object(),
                                 .marks_fd = -1,
+                                .marks_watch = -1,
                                 .kernel_log_fd = -1,
                                 .slow_fd = -1,
                                 .slow_last_ns = -1,

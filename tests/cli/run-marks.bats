@@ -24,6 +24,14 @@ load run-common
     [ "$(shown 'd["results"]["x"]["value"] == 3')" = true ]
 }
 
+@test "a mark without a time counts when it is written" {
+    # shellcheck disable=SC2016
+    probelauf run -q -- sh -c 'sleep 0.3; printf -- "- phase load\n" >>"$PROBELAUF_MARKS"; sleep 0.6
+        printf -- "- end load\n" >>"$PROBELAUF_MARKS"; sleep 1.4'
+    # Read once a second it would have no length: both would be seen at the same look.
+    [ "$(shown '0.3 < d["time"]["phases"]["load"]["value"]')" = true ]
+}
+
 @test "the marks file is private and goes with the run" {
     # shellcheck disable=SC2016
     probelauf run -q -- sh -c 'stat -c %a "$PROBELAUF_MARKS" >mode; echo "$PROBELAUF_MARKS" >path'
