@@ -89,7 +89,7 @@ static const struct opt_spec run_options[] = {
      .target = &opt_retry,
      .argument = N_("N"),
      .max = RETRY_MAX,
-     .help = N_("Try again at most N times after a failure that a repeat can cure.")},
+     .help = N_("Try again at most N times after a failure that a repeat can cure (see above).")},
     {.name = "input",
      .type = OPT_PATH_LIST,
      .target = &opt_inputs,
@@ -242,8 +242,22 @@ static json_t *start_extra(void) {
 
 /* What is said after an attempt. */
 struct talk {
-    bool warned; /* at most one warning */
+    bool warned;     /* at most one warning */
+    int64_t attempt; /* the last one that ended */
 };
+
+static void tell_retry(const struct run *run, int64_t attempt, bool will_retry) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (will_retry) {
+        strbuf_printf(&text, _("trying again: attempt %lld of %lld"), (long long)attempt + 1,
+                      (long long)opt_retry + 1);
+    } else if (run != NULL && run->outcome != OUTCOME_OK && run->outcome != OUTCOME_INTERRUPTED &&
+               !outcome_can_retry(run->outcome)) {
+        strbuf_printf(&text, _("not repeated: %s is not cured by repeating"),
+                      outcome_name(run->outcome));
+    }
+    cli_note(strbuf_str(&text));
+}
 
 static void attempt_done(const struct run *run, const struct exec_result *result, bool will_retry,
                          void *context) {
@@ -257,8 +271,9 @@ static void attempt_done(const struct run *run, const struct exec_result *result
         talk->warned = true;
         cli_warning(result->warning);
     }
-    if (will_retry) {
-        cli_note(_("trying again"));
+    talk->attempt++;
+    if (opt_retry > 0) {
+        tell_retry(run, talk->attempt, will_retry);
     }
 }
 
@@ -326,12 +341,15 @@ static int run_run(int argc, char **argv) {
 const struct command command_run = {
     .name = "run",
     .summary = N_("Run a command, measure what it takes and keep the record."),
-    .details =
-        N_("The exit status is the command's. 124: stopped by --max-time; 125: measuring could not "
-           "start and "
-           "neither did the command; 126: not executable; 127: not found. Standard output is the "
-           "command's alone; what probelauf says comes on standard error after the command has "
-           "ended."),
+    .details = N_(
+        "The exit status is the command's. 124: stopped by --max-time; 125: measuring could not "
+        "start and "
+        "neither did the command; 126: not executable; 127: not found. Standard output is the "
+        "command's alone; what probelauf says comes on standard error after the command has "
+        "ended.\n"
+        "--retry repeats the outcomes failed, killed, gpu_fault, preempted and lost. It does not "
+        "repeat what would meet the same again: out of memory, full disk, no access, missing "
+        "dependency, used-up --max-time, interrupt, or a command that cannot be started."),
     .usage = N_("[options] -- COMMAND [ARG...]"),
     .examples =
         N_("probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"

@@ -180,6 +180,20 @@ assert seen == {("1", "0", "0")}, seen' <attempts.csv
     rm -rf "$theirs"
 }
 
+@test "--retry says which attempt it is, and why there is none" {
+    run probelauf run --retry 2 -- sh -c 'exit 5'
+    has "trying again: attempt 2 of 3"
+    has "trying again: attempt 3 of 3"
+    lacks "attempt 4"
+    lacks "not repeated"
+    run -127 probelauf run --retry 2 -- ./missing
+    has "not repeated: start_failed is not cured by repeating"
+    run -127 probelauf run -- ./missing
+    lacks "not repeated"
+    run probelauf help run
+    has "killed, gpu_fault, preempted and lost. It does not repeat"
+}
+
 @test "--retry does not repeat a command that cannot be started, nor one that was stopped" {
     run probelauf run -q --retry 3 -- ./missing
     [ "$status" -eq 127 ]
