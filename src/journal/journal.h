@@ -94,6 +94,12 @@ void journal_forget(struct journal_writer
 
 /* ---- reading ---- */
 
+#define JOURNAL_FILE_MAX (UINT64_C(960) << 20) /* larger files are not ours */
+
+/* The whole file behind fd. What does not begin as a journal is read as far as that takes to see (a
+ * sparse file of terabytes with a journal's name costs nothing); -EFBIG beyond JOURNAL_FILE_MAX. */
+int journal_read_fd(int fd, struct strbuf *out);
+
 struct journal_record {
     uint32_t kind;
     uint16_t version, flags;

@@ -100,6 +100,27 @@ static int lock_state(int fd) {
     return lock.l_type != F_UNLCK;
 }
 
+int journal_read_fd(int fd, struct strbuf *out) {
+    char magic[sizeof JOURNAL_MAGIC - 1];
+    struct stat status;
+    if (fstat(fd, &status) < 0) {
+        return -errno;
+    }
+    ssize_t got = pread(fd, magic, sizeof magic, 0);
+    if (got < 0) {
+        return -errno;
+    }
+    if ((size_t)got < sizeof magic || memcmp(magic, JOURNAL_MAGIC, sizeof magic) != 0) {
+        strbuf_add(out, magic, (size_t)got);
+        return 0;
+    }
+    if (lseek(fd, 0, SEEK_SET) < 0) {
+        return -errno;
+    }
+    return (uint64_t)status.st_size > JOURNAL_FILE_MAX ? -EFBIG
+                                                       : fd_read_all(fd, JOURNAL_FILE_MAX, out);
+}
+
 bool journal_is_live(const char *path) {
     AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat status;
@@ -110,7 +131,7 @@ bool journal_is_live(const char *path) {
         return true;
     }
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
-    if (fd_read_all(fd, SIZE_MAX, &bytes) < 0) {
+    if (journal_read_fd(fd, &bytes) < 0) {
         return false;
     }
     return journal_process_lives(strbuf_str(&bytes), bytes.length) &&

@@ -26,7 +26,8 @@ struct known {
 
 static int read_known(const char *path, struct known *ret, struct err *err) {
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
-    int rc = file_read(path, SIZE_MAX, &bytes);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    int rc = fd < 0 ? -errno : journal_read_fd(fd, &bytes);
     if (rc < 0) {
         return err_set(err, rc, "journal-read", "cannot read the journal '%s': %s", path,
                        strerror(-rc));

@@ -313,7 +313,7 @@ static int keep_tail(const char *path, const struct strbuf *bytes, uint64_t from
 /* Finds the end of the sound records and cuts the rest. */
 static int find_end(struct journal_writer *writer, struct err *err) {
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
-    int rc = fd_read_all(writer->fd, SIZE_MAX, &bytes);
+    int rc = journal_read_fd(writer->fd, &bytes);
     if (rc < 0) {
         return err_set(err, rc, "journal-read", "cannot read the journal '%s': %s", writer->path,
                        strerror(-rc));

@@ -60,7 +60,7 @@ int intake_read_file(const char *path, struct strbuf *out, struct err *err) {
     if (rc == 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)))
         rc = -EINVAL;
     if (rc == 0)
-        rc = fd_read_all(fd, STORE_JOURNAL_MAX, out);
+        rc = journal_read_fd(fd, out);
     if (rc < 0)
         return err_set(err, rc, "journal-read", "cannot read the journal '%s': %s", path,
                        strerror(-rc));
@@ -82,6 +82,32 @@ static void remove_taken(const char *path) {
     unlink(marks);
 }
 
+/* The run's own control group, where its recorder could not remove it (killed). Only an empty
+ * folder of that very name goes. */
+static void remove_group(const struct strbuf *bytes) {
+    struct err ignored = ERR_INIT;
+    struct journal_reader reader;
+    struct journal_record record;
+    if (journal_reader_init(&reader, strbuf_str(bytes), bytes->length, &ignored) < 0)
+        return;
+    AUTO_FREE char *name = NULL;
+    while (journal_reader_next(&reader, &record) > 0) {
+        if (record.kind != JOURNAL_HEADER && record.kind != JOURNAL_START)
+            continue;
+        AUTO_JSON json_t *json = journal_record_json(&record);
+        if (record.kind == JOURNAL_HEADER && name == NULL) {
+            name = mem_printf("/probelauf-%s", json_get_text(json, "run", "?"));
+            continue;
+        }
+        const json_t *group = json_get_object(json, "cgroup");
+        const char *path = json_get_text(group, "path", "");
+        if (strcmp(json_get_text(group, "memory", ""), "own") == 0 && name != NULL &&
+            str_ends_with(path, name))
+            (void)rmdir(path);
+        return;
+    }
+}
+
 static int take_file(struct store *store, const char *path, bool *ret_changed, struct err *err) {
     struct journal_writer writer = JOURNAL_WRITER_INIT;
     int rc = journal_recover(path, err);
@@ -100,8 +126,10 @@ static int take_file(struct store *store, const char *path, bool *ret_changed, s
         rc = intake_read_file(path, &bytes, err);
     if (rc == 0)
         rc = intake_bytes(store, strbuf_str(&bytes), bytes.length, ret_changed, err);
-    if (rc == 0 && removable)
+    if (rc == 0 && removable) {
+        remove_group(&bytes);
         remove_taken(path);
+    }
     journal_close(&writer);
     return rc;
 }

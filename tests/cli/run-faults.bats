@@ -133,3 +133,36 @@ PY
     [ "$status" -eq 0 ]
     [ "$output" = y ]
 }
+
+@test "a mark that cannot be kept does not end the script" {
+    in_namespace "
+        mkdir -p '$HOME' /var/tmp
+        mount -t tmpfs -o ro none '$HOME'
+        mount -t tmpfs -o ro none /var/tmp
+        '$PROBELAUF' run -q -- sh -ec '\"\$PROBELAUF\" mark load; echo after'; echo status=\$?"
+    has after
+    has status=0
+}
+
+@test "a huge file with a journal's name costs a reader nothing" {
+    mkdir -p "$HOME/data/probelauf/journals"
+    truncate -s 20G "$HOME/data/probelauf/journals/01a22ce3-0000-7000-8000-000000000000-01a22ce3-0000-7000-8000-000000000000.journal"
+    run timeout 20 "$PROBELAUF" log
+    [ "$status" -eq 0 ]
+}
+
+@test "the control group of a killed monitor and recorder does not stay" {
+    local groups=/sys/fs/cgroup/memory
+    [ -d "$groups" ] || skip "no v1 memory controller here"
+    "$PROBELAUF" run -q -- "$CHILD" sleep 2 &
+    local monitor=$! recorder run
+    sleep 0.6
+    recorder=$(pgrep -P "$monitor" -x pl-recorder)
+    run=$(basename "$HOME"/data/probelauf/journals/*.journal | cut -c1-36)
+    find "$groups" -maxdepth 6 -name "probelauf-$run" | grep -q . || skip "no own group can be made here"
+    kill -9 "$monitor" "$recorder"
+    sleep 2.5
+    probelauf log >log
+    grep -q lost log
+    [ -z "$(find "$groups" -maxdepth 6 -name "probelauf-$run")" ]
+}
