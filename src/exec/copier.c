@@ -13,11 +13,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES (64u << 10)
@@ -207,17 +209,35 @@ static int move_once(struct copier *copier) {
     return delivered < 0 ? delivered : rc;
 }
 
+/* A command may look for its reader without writing (tail -f polls for POLLERR), so we do, too. A
+ * named FIFO can get another reader: there only a write tells. */
+static bool can_watch_target(const struct copier *copier) {
+    struct statfs system;
+    return copier->channel->middle[0] >= 0 ||
+           (fstatfs(copier->target, &system) == 0 && system.f_type == PIPEFS_MAGIC);
+}
+
+/* Waits for bytes of the command; false: nobody is there to take them any more. */
+static bool wait_for_source(const struct copier *copier, bool watch_target) {
+    struct pollfd watched[] = {{copier->channel->source, POLLIN, 0},
+                               {watch_target ? copier->target : -1, 0, 0}};
+    while (poll(watched, 2, -1) < 0 && errno == EINTR)
+        ;
+    return (watched[1].revents & (POLLERR | POLLHUP)) == 0;
+}
+
 static int copier_main(void *context) {
     struct copier *copier = context;
     const struct channel *channel = copier->channel;
+    bool watch_target = can_watch_target(copier);
     /* What a killed predecessor left on the way. */
     copier->arrival_ns = clock_mono_ns();
     drain_side(copier);
     int rc = channel->middle[0] >= 0 ? empty_middle(copier) : 0;
     while (rc == 0) {
-        wait_for(channel->source, POLLIN);
+        bool has_reader = wait_for_source(copier, watch_target);
         copier->arrival_ns = clock_mono_ns();
-        rc = move_once(copier);
+        rc = has_reader ? move_once(copier) : -EPIPE;
         atomic_store(&copier->shared->cpu_live_ns[ROLE_COPIER][copier->index],
                      clock_process_cpu_ns());
     }

@@ -158,19 +158,25 @@ int monitor_start_command(struct monitor *monitor) {
 
 /* ---- the run ---- */
 
+/* Where /proc shows no tree (not mounted, hidden) the command itself is known all the same. */
+static void signal_tree(struct monitor *monitor, int signal) {
+    if (tree_signal(monitor->tree, signal) == 0 && !monitor->command_ended &&
+        monitor->command_pidfd >= 0)
+        pidfd_send_signal(monitor->command_pidfd, signal, NULL, 0);
+}
+
 static void check_budget(struct monitor *monitor, int64_t now_ns) {
     if (!monitor->budget_hit && monitor->budget_ns != 0 && now_ns >= monitor->budget_ns) {
         monitor->budget_hit = true;
         monitor->grace_end_ns = now_ns + monitor->options->grace_ns;
         if (monitor->options->grace_ns > 0)
-            tree_signal(monitor->tree, SIGTERM);
+            signal_tree(monitor, SIGTERM);
     }
     if (monitor->budget_hit && now_ns >= monitor->grace_end_ns) {
         if (!monitor->killing)
             monitor->give_up_ns = now_ns + KILL_PATIENCE_NS;
         monitor->killing = true;
-        tree_signal(monitor->tree,
-                    SIGKILL); /* again and again: somebody may have forked meanwhile */
+        signal_tree(monitor, SIGKILL); /* again and again: somebody may have forked meanwhile */
         monitor->grace_end_ns = now_ns + KILL_INTERVAL_NS;
     }
 }
@@ -270,8 +276,8 @@ static void fill_end(struct monitor *monitor, const struct clock_stamp *stamp) {
             end->survivors[end->survivor_count] = survivor;
         end->survivor_count++;
     }
-    end->wall_is_at_least =
-        end->survivor_count > 0 || !monitor->command_ended || monitor->budget_hit;
+    end->wall_is_at_least = tree_is_hidden(monitor->tree) || end->survivor_count > 0 ||
+                            !monitor->command_ended || monitor->budget_hit;
 }
 
 bool monitor_finish(struct monitor *monitor) {

@@ -49,7 +49,7 @@ struct tree {
     size_t foreign_count;
     pid_t foreign_sessions[FOREIGN_MAX]; /* that foreign children lead: what these leave behind */
     size_t foreign_session_count;
-    bool has_io;
+    bool has_io, is_hidden;
     struct shared_io io_zero, io_helpers;
     int64_t reaped_cpu_ns, gone_disk_wait_ns;
     bool has_disk_wait;
@@ -383,14 +383,22 @@ bool tree_is_empty(struct tree *tree) {
     size_t total = 0;
     /* As subreaper we are parent of every orphan: a tree without a child of ours has nobody in it.
      */
-    if (procfs_children(&root_real, tree->self, children, 64, &total) < 0)
+    if (procfs_children(&root_real, tree->self, children, 64, &total) < 0) {
+        /* Nobody can be waited for who cannot be seen; what was found is then a lower bound. */
+        tree->is_hidden = true;
+        tree->counters.unreaped = true;
         return true;
+    }
     if (total > 64)
         return false;
     for (size_t i = 0; i < total; i++)
         if (!is_foreign(tree, children[i]) && !shared_is_helper(tree->shared, children[i]))
             return false;
     return true;
+}
+
+bool tree_is_hidden(const struct tree *tree) {
+    return tree->is_hidden;
 }
 
 bool tree_contains(const struct tree *tree, pid_t pid) {

@@ -34,6 +34,7 @@ const char *tree_process(const struct tree *tree, size_t index, pid_t *ret_pid,
 
 /* Is somebody left besides helpers and what was there before? Cheap. */
 bool tree_is_empty(struct tree *tree);
+bool tree_is_hidden(const struct tree *tree); /* /proc did not show our children */
 /* Is this process one of the tree (or was at the last look)? */
 bool tree_contains(const struct tree *tree, pid_t pid);
 

@@ -166,3 +166,22 @@ PY
     grep -q lost log
     [ -z "$(find "$groups" -maxdepth 6 -name "probelauf-$run")" ]
 }
+
+@test "a command that looks for its reader without writing sees that it left" {
+    echo line >followed
+    run timeout 20 bash -c "'$PROBELAUF' run -q -- tail -f followed | head -1"
+    [ "$status" -eq 0 ]
+    [ "$output" = line ]
+}
+
+@test "without /proc the budget stops the command, and what is not seen is at least" {
+    unshare --mount --pid --fork true 2>/dev/null || skip "namespaces are not permitted here"
+    run timeout 20 unshare --mount --pid --fork bash -c "
+        mount -t tmpfs none /proc
+        '$PROBELAUF' run -q --max-time 0.3s --grace 0.1s -- '$CHILD' sleep 30; echo status=\$?
+        '$PROBELAUF' run -q -- '$CHILD' exit 0
+        sleep 0.5"
+    has status=124
+    run probelauf show --json @1
+    [ "$(json 'd["time"]["wall"]["bound"]')" = at-least ]
+}
