@@ -194,6 +194,13 @@ static int ledger_rebuild_run(int argc, char **argv) {
         cli_note(aside);
     }
     mem_free_ptr(&rebuilt.aside);
+    if (rebuilt.unreadable == STORE_UNKNOWN_COUNT) {
+        (void)err_set(&err, -EBADMSG, "ledger-lost",
+                      "journals could not be read any more, and how many is not known; import them "
+                      "again where "
+                      "they came from");
+        return cli_error(&err);
+    }
     if (rebuilt.unreadable > 0) {
         (void)err_set(
             &err, -EBADMSG, "ledger-lost",

@@ -173,6 +173,15 @@ static void write_environment(struct recorder *recorder) {
         recorder_write_gap(recorder, "environment", 0, t_ns, N_("its collector ended early"), 0);
         return;
     }
+    /* The diff is kept here and does not leave with the record: it goes to the end, where exports
+     * cut it off. */
+    json_t *code = json_get_object(json, "code");
+    json_t *diff = json_object_get(code, "diff_zstd_base64");
+    if (json_is_string(diff) && recorder->diff == NULL) {
+        recorder->diff = json_object();
+        json_put(recorder->diff, "diff_zstd_base64", json_incref(diff));
+    }
+    json_object_del(code, "diff_zstd_base64");
     recorder_write(recorder, JOURNAL_ENVIRONMENT, json, false);
 }
 

@@ -62,6 +62,7 @@ struct recorder {
     pid_t environment_reader;
     int environment_fd;
     struct strbuf environment;
+    json_t *diff; /* DIFF payload for the very end; NULL: none; owned */
 
     int64_t next_second_ns, next_ten_ns, next_counters_ns; /* CLOCK_MONOTONIC */
     int64_t children_cpu_ns;                               /* of ended environment readers */

@@ -433,6 +433,8 @@ static void close_up(struct recorder *recorder) {
     fd_close_ptr(&recorder->marks_fd);
     fd_close_ptr(&recorder->marks_watch);
     evidence_done(recorder);
+    if (recorder->diff != NULL)
+        recorder_write(recorder, JOURNAL_DIFF, steal(recorder->diff), false);
     sync_quietly(recorder);
     chunk_coder_done(&recorder->coder);
     journal_close(&recorder->writer);

@@ -36,6 +36,7 @@ enum journal_kind {
     JOURNAL_COUNTERS = 13,
     JOURNAL_END = 14,
     JOURNAL_EVENT = 15,
+    JOURNAL_DIFF = 16, /* the last record; stays on this machine */
 };
 const char *journal_kind_name(uint32_t kind); /* "START", …; "UNKNOWN" */
 
@@ -131,6 +132,10 @@ json_t *journal_record_json(const struct journal_record *record);
  * boot id is this boot and its pid with that start time lives (a monitor whose recorder just died,
  * or a file system without locks). */
 bool journal_is_live(const char *path);
+
+/* How much of a journal may leave this machine: all but a DIFF at its end. What is left is a
+ * prefix, so a journal that comes back is known. */
+size_t journal_portable_length(const void *bytes, size_t length);
 
 /* ---- text view (export journal --text, docs/journal-format.md) ---- */
 int journal_to_text(const void *bytes, size_t length, struct strbuf *out, struct err *err);

@@ -29,6 +29,7 @@ const char *journal_kind_name(uint32_t kind) {
         [JOURNAL_COUNTERS] = "COUNTERS",
         [JOURNAL_END] = "END",
         [JOURNAL_EVENT] = "EVENT",
+        [JOURNAL_DIFF] = "DIFF",
     };
     return kind < sizeof names / sizeof names[0] && names[kind] != NULL ? names[kind] : "UNKNOWN";
 }
@@ -139,4 +140,19 @@ json_t *journal_record_json(const struct journal_record *record) {
         return NULL;
     }
     return json;
+}
+
+size_t journal_portable_length(const void *bytes, size_t length) {
+    struct err ignored = ERR_INIT;
+    struct journal_reader reader;
+    struct journal_record record;
+    if (journal_reader_init(&reader, bytes, length, &ignored) < 0) {
+        return length;
+    }
+    while (journal_reader_next(&reader, &record)) {
+        if (record.kind == JOURNAL_DIFF) {
+            return (size_t)record.offset;
+        }
+    }
+    return length;
 }

@@ -118,6 +118,12 @@ struct quantity facts_stopped(const struct run *run) {
     return q;
 }
 
+/* Nobody looked to the end: the monitor was lost, or descendants were left that may still write. */
+static bool stream_went_on(const struct run *run) {
+    return run->outcome == OUTCOME_LOST || json_get_bool(run->end, "monitor_lost", 0) ||
+           json_array_size(json_get_array(run->end, "survivors")) > 0;
+}
+
 struct quantity facts_stream_bytes(const struct run *run, const char *stream, const char *key) {
     const json_t *ended = json_get_object(json_get_object(run->end, "streams"), stream);
     const json_t *started = json_get_object(json_get_object(run->start, "streams"), stream);
@@ -130,6 +136,8 @@ struct quantity facts_stream_bytes(const struct run *run, const char *stream, co
     struct quantity q = facts_number(ended, key, UNIT_BYTE, "output as it was read", reason);
     if (!quantity_is_known(&q))
         q.detail = detail;
+    else if (stream_went_on(run))
+        q.bound = QUANTITY_AT_LEAST;
     return q;
 }
 

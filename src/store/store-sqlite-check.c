@@ -189,6 +189,7 @@ int sqlite_salvage(const char *place, store_journal_fn each, void *context, size
         return rc;
     struct salvaging salvaging = {.store = store, .each = each, .context = context};
     bool certain, stop = false;
+    size_t pending = 0; /* failures since the last row that was found */
     int64_t last = last_id(store, &certain);
     /* A file that does not even hold the table has nothing to save. */
     int64_t id = 0;
@@ -203,15 +204,20 @@ int sqlite_salvage(const char *place, store_journal_fn each, void *context, size
             *err = one;
             rc = one_rc;
         } else if (one_rc < 0) {
-            salvaging.unreadable++;
-        } else if (one_rc > 0 && !certain && id + SALVAGE_REACH > last) {
-            last = id + SALVAGE_REACH;
+            pending++;
+        } else if (one_rc > 0) {
+            salvaging.unreadable += pending;
+            pending = 0;
+            if (!certain && id + SALVAGE_REACH > last)
+                last = id + SALVAGE_REACH;
         }
     }
     sqlite_close(&store->store);
     if (rc < 0)
         return rc;
-    *ret_unreadable = salvaging.unreadable;
+    /* Where the table's end cannot be read nobody knows how many rows the failures stand for. */
+    *ret_unreadable =
+        pending > 0 && !certain ? STORE_UNKNOWN_COUNT : salvaging.unreadable + pending;
     return 0;
 }
 

@@ -15,7 +15,8 @@
 
 /* Larger journals are refused ("journal-too-large"): SQLite holds at most 10^9 bytes in one value.
  */
-#define STORE_JOURNAL_MAX (UINT64_C(960) << 20)
+#define STORE_UNKNOWN_COUNT SIZE_MAX /* some, but nobody knows how many */
+#define STORE_JOURNAL_MAX   (UINT64_C(960) << 20)
 
 /* Number of the rules by which index rows are derived from journals (work/entry.c, journal/fold.h,
  * rules/comparable.h). Whoever changes what a row says raises it: ledgers whose rows are older are

@@ -74,7 +74,7 @@ int hand_out_open(const struct place *place, struct runs **ret_runs, struct err 
 }
 
 int hand_out_text(const void *journal, size_t length, struct strbuf *out, struct err *err) {
-    return journal_to_text(journal, length, out, err);
+    return journal_to_text(journal, journal_portable_length(journal, length), out, err);
 }
 
 /* ---- chosen runs ---- */

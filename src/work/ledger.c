@@ -221,7 +221,8 @@ static int save_into(const char *url, const char *new_url, struct ledger_rebuilt
     if (rc < 0)
         return rc; /* closing rolls back */
     rebuilt->journals = rebuilding.journals;
-    rebuilt->unreadable = unreadable + rebuilding.unreadable;
+    rebuilt->unreadable = unreadable == STORE_UNKNOWN_COUNT ? STORE_UNKNOWN_COUNT
+                                                            : unreadable + rebuilding.unreadable;
     return 0;
 }
 

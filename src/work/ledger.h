@@ -23,7 +23,7 @@ int ledger_rebuild_rows(struct store *store, size_t *ret_journals, struct err *e
 
 struct ledger_rebuilt {
     size_t journals;   /* whose index rows were derived anew */
-    size_t unreadable; /* journals that were lost with the damaged file */
+    size_t unreadable; /* journals that were lost with the damaged file; STORE_UNKNOWN_COUNT */
     char *aside; /* owned: where the damaged file is kept; NULL: the file was good enough to be
                     rebuilt in place */
 };

@@ -94,12 +94,15 @@ static void add_dir(struct dirs *dirs, const char *dir) {
     dirs->items[dirs->count++] = dir;
 }
 
+/* Several ledgers may lie in one folder: only one of them can be called ledger.db. */
 static const char *beside(const char *url, struct arena *arena) {
     const char *path = ledger_path(url);
     if (!path)
         return NULL;
-    size_t folder_length = (size_t)(strrchr(path, '/') - path);
-    return arena_printf(arena, "%.*s/journals", (int)folder_length, path);
+    const char *name = strrchr(path, '/');
+    if (strcmp(name, "/ledger.db") != 0)
+        return arena_printf(arena, "%s-journals", path);
+    return arena_printf(arena, "%.*s/journals", (int)(name - path), path);
 }
 
 /* Folders that several ledgers of a user share get a subfolder for each but the default one: what

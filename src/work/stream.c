@@ -53,6 +53,7 @@ int stream_begin(int fd, struct err *err) {
 }
 
 int stream_add(int fd, const void *journal, size_t length, struct err *err) {
+    length = journal_portable_length(journal, length);
     uint8_t head[WORD];
     put_word(length, head);
     int rc = write_bytes(fd, head, sizeof(head), err);

@@ -177,3 +177,23 @@ print(len(rows), len({len(row) for row in rows}))'
     fails 2 usage-verb
     has "did you mean 'journal'?"
 }
+
+@test "the diff of uncommitted changes stays here, and what comes back is known" {
+    git init -q code
+    (cd code && echo one >a.py && git add a.py && git -c user.name=a -c user.email=a@b.c commit -qm x && echo two >>a.py)
+    (cd code && probelauf run -q -- true)
+    probelauf show --json @1 >shown # waits until the record is complete
+    run python -c 'import json; print(json.load(open("shown"))["code"]["dirty"])'
+    [ "$output" = True ]
+    probelauf export journal --all >stream
+    run grep -c -a diff_zstd_base64 stream
+    [ "$output" = 0 ]
+    run bash -c "'$PROBELAUF' export journal @1 --text | grep -c diff_zstd_base64"
+    [ "$output" = 0 ]
+    grep -q -a diff_digest stream
+    run probelauf import journal stream
+    [ "$status" -eq 0 ]
+    has "there already: 1"
+    XDG_DATA_HOME=$HOME/second run probelauf import journal stream
+    has "taken in: 1"
+}

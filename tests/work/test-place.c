@@ -90,11 +90,11 @@ static void expect_own_part(const struct given *given, const char *url, const ch
 static void other_ledgers(void **state) {
     (void)state;
     struct given given = {.home = "/h", .ledger_config = "sqlite:/c/l.db"};
-    expect_own_part(&given, "sqlite:/c/l.db", "/c/journals");
+    expect_own_part(&given, "sqlite:/c/l.db", "/c/l.db-journals");
     given.ledger_env = "sqlite:/e/l.db";
-    expect_own_part(&given, "sqlite:/e/l.db", "/e/journals");
+    expect_own_part(&given, "sqlite:/e/l.db", "/e/l.db-journals");
     given.ledger_flag = "/f/l.db";
-    expect_own_part(&given, "sqlite:/f/l.db", "/f/journals");
+    expect_own_part(&given, "sqlite:/f/l.db", "/f/l.db-journals");
     given.ledger_flag = "sqlite:/h/.local/share/probelauf/ledger.db"; /* the default, named */
     expect(&given, "sqlite:/h/.local/share/probelauf/ledger.db",
            "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @");
