@@ -13,6 +13,7 @@
 #include "cli/view.h"
 #include "cli/words.h"
 #include "model/run.h"
+#include "store/store.h"
 #include "text/pattern.h"
 #include "text/secret.h"
 #include "work/measure.h"
@@ -318,7 +319,9 @@ static int run_run(int argc, char **argv) {
     if (check_options(patterns, arena, &err) < 0) {
         return cli_usage_error("run", &err);
     }
-    if (cli_place(arena, &place, &err) < 0) {
+    /* A misspelt ledger would take the record where nobody finds it: that is seen before anything
+     * starts. */
+    if (cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0) {
         (void)cli_error(&err);
         return EXIT_CODE_OWN_FAILURE;
     }

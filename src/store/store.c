@@ -56,6 +56,12 @@ static int parse_url(const char *url, const struct store_ops **ret_ops, const ch
     return 0;
 }
 
+int store_check_url(const char *url, struct err *err) {
+    const struct store_ops *ops = NULL;
+    const char *place = NULL;
+    return parse_url(url, &ops, &place, err);
+}
+
 int store_open(const char *url, enum store_mode mode, struct store **ret_store, struct err *err) {
     const struct store_ops *ops = NULL;
     const char *place = NULL;

@@ -54,6 +54,8 @@ enum store_mode { STORE_READ_WRITE = 0, STORE_READ_ONLY };
  * connection belongs to one process: open after fork, never before.
  */
 int store_open(const char *url, enum store_mode mode, struct store **ret_store, struct err *err);
+/* Whether the URL names a ledger that this build can open at all; looks at nothing but the text. */
+int store_check_url(const char *url, struct err *err);
 struct store *store_close(struct store *store); /* accepts NULL; returns NULL */
 void store_close_ptr(struct store **store);
 #define AUTO_STORE __attribute__((cleanup(store_close_ptr)))

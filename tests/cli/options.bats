@@ -317,6 +317,14 @@ inside_a_run() {
     [ ! -e started ]
 }
 
+@test "run: a ledger that cannot be named is refused before anything starts" {
+    run probelauf run --ledger garbage -- touch started
+    fails 125 ledger-url
+    run probelauf run --ledger postgresql://x -- touch started
+    fails 125 ledger-unsupported
+    [ ! -e started ]
+}
+
 # ---- mark ----
 
 @test "mark outside a run" {

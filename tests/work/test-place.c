@@ -110,7 +110,7 @@ static void relative_paths_hold(void **state) {
     assert_int_equal(chdir("/"), 0);
     assert_string_equal(place.ledger_url, arena_printf(arena, "sqlite:%s/l.db", home->path));
     assert_string_equal(place.journal_dirs[0], arena_printf(arena, "%s/j", home->path));
-    assert_string_equal(place.journal_dirs[1], arena_printf(arena, "%s/journals", home->path));
+    assert_string_equal(place.journal_dirs[1], arena_printf(arena, "%s/l.db-journals", home->path));
 }
 
 /* What store_open will refuse is handed on as it is, for it to say so. */
