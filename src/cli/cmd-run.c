@@ -260,6 +260,19 @@ static void tell_retry(const struct run *run, int64_t attempt, bool will_retry) 
     cli_note(strbuf_str(&text));
 }
 
+/* A typing error in --input: the run is fine, but its record ties it to nothing. */
+static void tell_absent_inputs(const struct run *run) {
+    size_t index;
+    json_t *input;
+    json_array_foreach (json_get_array(run->start, "inputs"), index, input) {
+        if (strcmp(json_get_text(input, "kind", ""), "absent") != 0)
+            continue;
+        AUTO_FREE char *warning = mem_printf(_("the input '%s' did not exist at the start"),
+                                             json_get_text(input, "path", "?"));
+        cli_warning(warning);
+    }
+}
+
 static void attempt_done(const struct run *run, const struct exec_result *result, bool will_retry,
                          void *context) {
     struct talk *talk = context;
@@ -273,6 +286,9 @@ static void attempt_done(const struct run *run, const struct exec_result *result
         cli_warning(result->warning);
     }
     talk->attempt++;
+    if (run != NULL && talk->attempt == 1) {
+        tell_absent_inputs(run);
+    }
     if (opt_retry > 0) {
         tell_retry(run, talk->attempt, will_retry);
     }

@@ -126,3 +126,9 @@ print(cgroup.get("path") if cgroup["memory"] == "own" else "")')
     probelauf run -q -- "$PROBELAUF" run -q -- "$CHILD" busy 0.2
     [ "$(runs_in_ledger)" -eq 2 ]
 }
+
+@test "an input that does not exist is one warning, not an error" {
+    run probelauf run -q --input typo.bin -- "$CHILD" exit 3
+    [ "$status" -eq 3 ]
+    [ "$output" = "probelauf: warning: the input 'typo.bin' did not exist at the start" ]
+}
