@@ -138,8 +138,8 @@ static struct quantity tree_pss(const struct fold *fold) {
         q.n = (uint64_t)samples;
         if (samples > 0 && samples < FEW_SAMPLES) {
             q.detail = arena_printf(fold->run->arena,
-                                    msg_plural((unsigned long)samples, "sampled %lld time only",
-                                               "sampled %lld times only"),
+                                    msg_plural((unsigned long)samples, "%lld sample only",
+                                               "%lld samples only"),
                                     (long long)samples);
         }
         return q;

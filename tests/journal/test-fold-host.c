@@ -185,7 +185,7 @@ static void knows_the_tree(void **state) {
     assert_int_equal(sampled->tree_pss.n, 42);
     assert_null(sampled->tree_pss.detail);
     AUTO_RUN struct run *once = fold_end("", ",'pss_peak_bytes':123456,'pss_samples':1");
-    assert_string_equal(once->tree_pss.detail, "sampled 1 time only");
+    assert_string_equal(once->tree_pss.detail, "1 sample only");
     AUTO_RUN struct run *none = fold_end("", ",'pss_samples':0");
     assert_quantity(none->tree_pss, "open not-sampled byte");
 }
