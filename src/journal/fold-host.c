@@ -137,10 +137,10 @@ static struct quantity tree_pss(const struct fold *fold) {
                                              "sum of /proc/PID/smaps_rollup Pss, sampled");
         q.n = (uint64_t)samples;
         if (samples > 0 && samples < FEW_SAMPLES) {
-            q.detail = arena_printf(fold->run->arena,
-                                    msg_plural((unsigned long)samples, "%lld sample only",
-                                               "%lld samples only"),
-                                    (long long)samples);
+            q.detail = arena_printf(
+                fold->run->arena,
+                msg_plural((unsigned long)samples, "%lld sample only", "%lld samples only"),
+                (long long)samples);
         }
         return q;
     }
