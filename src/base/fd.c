@@ -27,16 +27,6 @@ void fd_close_ptr(int *fd) {
     *fd = -1;
 }
 
-void fd_fclose_ptr(FILE **file) {
-    if (*file == NULL)
-        return;
-    int saved = errno;
-    int rc = fclose(*file);
-    (void)rc; /* whoever needs the status closes by hand */
-    errno = saved;
-    *file = NULL;
-}
-
 int fd_write_full(int fd, const void *bytes, size_t length) {
     const char *at = bytes;
     while (length > 0) {

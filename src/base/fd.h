@@ -14,8 +14,6 @@
 
 void fd_close_ptr(int *fd);
 #define AUTO_CLOSE __attribute__((cleanup(fd_close_ptr)))
-void fd_fclose_ptr(FILE **file);
-#define AUTO_FCLOSE __attribute__((cleanup(fd_fclose_ptr)))
 
 /* Whole buffer or a negative errno. fd_read_full returns the bytes read (short at end of file). */
 int fd_write_full(int fd, const void *bytes, size_t length);

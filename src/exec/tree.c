@@ -447,10 +447,6 @@ void tree_reaped(struct tree *tree, const struct tree_zombie *zombie, const stru
         add_seen(tree, zombie->pid);
 }
 
-void tree_set_unreaped(struct tree *tree) {
-    tree->counters.unreaped = true;
-}
-
 /* ---- signalling ---- */
 
 static bool in_walk(const struct tree *tree, size_t count, pid_t pid) {

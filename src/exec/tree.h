@@ -49,9 +49,6 @@ struct tree_zombie {
 };
 void tree_zombie(const struct tree *tree, pid_t pid, struct tree_zombie *ret);
 void tree_reaped(struct tree *tree, const struct tree_zombie *zombie, const struct rusage *usage);
-/* A process vanished without being accounted, known from elsewhere (SIGCHLD ignored by the
- * command). */
-void tree_set_unreaped(struct tree *tree);
 
 /* Signals every process of the tree by pidfd, each checked against its start time. Returns how many
  * were there. */
