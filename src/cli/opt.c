@@ -23,6 +23,7 @@ static const char *const color_choices[] = {"auto", "always", "never", NULL};
 enum common_index {
     COMMON_LEDGER = 0,
     COMMON_JOURNAL_DIR,
+    COMMON_PLAN,
     COMMON_JSON,
     COMMON_LANG,
     COMMON_COLOR,
@@ -54,6 +55,12 @@ static const struct opt_spec common_specs[COMMON_COUNT_] = {
                             .argument = N_("DIR"),
                             .help = N_("Keep the records of runs in this folder until the ledger "
                                        "has taken them in.")},
+    [COMMON_PLAN] = {.name = "plan",
+                     .type = OPT_PATH,
+                     .target = &opt_common.plan,
+                     .argument = N_("FILE"),
+                     .help = N_("Use this plan instead of the probelauf.yaml of this folder or one "
+                                "above it.")},
     [COMMON_JSON] = {.name = "json",
                      .type = OPT_FLAG,
                      .target = &opt_common.json,
@@ -91,6 +98,9 @@ static const struct opt_spec common_specs[COMMON_COUNT_] = {
 static bool common_applies(const struct command *command, size_t index) {
     if (index == COMMON_LEDGER || index == COMMON_JOURNAL_DIR) {
         return (command->traits & COMMAND_LEDGER) != 0;
+    }
+    if (index == COMMON_PLAN) {
+        return (command->traits & COMMAND_PLAN) != 0;
     }
     if (index == COMMON_JSON) {
         return (command->traits & COMMAND_JSON) != 0;

@@ -63,6 +63,7 @@ enum command_trait {
     COMMAND_JSON = 1 << 1,   /* reads: --json */
     COMMAND_TINY = 1 << 2,   /* must start at once: no configuration file, only --lang, -q, -h */
     COMMAND_RUNS = 1 << 3,   /* `run`: standard streams belong to the measured command */
+    COMMAND_PLAN = 1 << 4,   /* reads a plan: --plan */
 };
 
 struct command {
@@ -84,7 +85,7 @@ struct command {
 /* Options that every command has (those without a ledger or something to read have fewer of them).
  */
 struct opt_common {
-    const char *ledger, *journal_dir, *lang, *color;
+    const char *ledger, *journal_dir, *plan, *lang, *color;
     bool json, quiet, verbose, help;
 };
 extern struct opt_common opt_common;

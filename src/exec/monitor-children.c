@@ -56,6 +56,59 @@ void monitor_copy_size(struct monitor *monitor) {
         signals_send(monitor->command_pidfd, monitor->command, SIGWINCH);
 }
 
+/* ---- stopped and continued ---- */
+
+static void command_stopped(struct monitor *monitor) {
+    if (monitor->stopped_since_ns == 0)
+        monitor->stopped_since_ns = clock_mono_ns();
+    monitor->continue_sent = false;
+    monitor->continued_by_others = false;
+}
+
+static void command_continued(struct monitor *monitor) {
+    if (monitor->stopped_since_ns != 0)
+        monitor->stopped_ns += clock_mono_ns() - monitor->stopped_since_ns;
+    monitor->stopped_since_ns = 0;
+}
+
+/* Takes the command's stops and continuations. The signal of a stop that lasts, or 0. */
+static int take_stops(struct monitor *monitor) {
+    int stopped_by = 0;
+    for (;;) {
+        siginfo_t info;
+        memset(&info, 0, sizeof info);
+        int rc = waitid(P_PID, (id_t)monitor->command, &info, WSTOPPED | WCONTINUED | WNOHANG);
+        if (rc < 0 && errno == EINTR)
+            continue;
+        if (rc < 0 || info.si_pid == 0)
+            return stopped_by;
+        if (info.si_code == CLD_CONTINUED) {
+            command_continued(monitor);
+            monitor->continued_by_others = !monitor->continue_sent;
+            monitor->continue_sent = false;
+            stopped_by = 0;
+        } else {
+            command_stopped(monitor);
+            stopped_by = info.si_status;
+        }
+    }
+}
+
+/* A shell continues the whole process group, somebody else perhaps only us. What has continued the
+ * command by itself is not sent again: late as we are it would go to a command that has gone on,
+ * and undo a stop that others have sent it since. */
+static void pass_continue(struct monitor *monitor) {
+    take_stops(monitor); /* it is to go on: we need not stop with it */
+    if (monitor->continued_by_others) {
+        monitor->continued_by_others = false;
+        return;
+    }
+    monitor->continue_sent = monitor->stopped_since_ns != 0;
+    signals_send(monitor->command_pidfd, monitor->command, SIGCONT);
+}
+
+/* ---- signals passed on ---- */
+
 static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *info) {
     int signal = (int)info->ssi_signo;
     if (signal == SIGINT)
@@ -71,7 +124,11 @@ static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *
         return;
     }
     bool ours = !from_kernel && is_ours(monitor, (pid_t)info->ssi_pid);
-    if (monitor->command > 0 && signals_must_forward(info, ours))
+    if (monitor->command <= 0 || !signals_must_forward(info, ours))
+        return;
+    if (signal == SIGCONT)
+        pass_continue(monitor);
+    else
         signals_send(monitor->command_pidfd, monitor->command, signal);
 }
 
@@ -88,6 +145,9 @@ static void pass_early_signals(struct monitor *monitor) {
 
 void monitor_read_signals(struct monitor *monitor) {
     struct signalfd_siginfo info;
+    /* A SIGCONT to the group reaches us in the same moment as the command: it waits here, or there
+     * is none. */
+    bool was_continued = monitor->continued_by_others;
     if (monitor->command != 0)
         pass_early_signals(monitor);
     while (signals_next(monitor->signals, &info) > 0) {
@@ -96,24 +156,11 @@ void monitor_read_signals(struct monitor *monitor) {
         else if (info.ssi_signo != SIGCHLD && monitor->early_count < MONITOR_EARLY_MAX)
             monitor->early[monitor->early_count++] = info;
     }
+    if (was_continued)
+        monitor->continued_by_others = false;
 }
 
 /* ---- children ---- */
-
-static void command_stopped(struct monitor *monitor, int signal) {
-    if (monitor->stopped_since_ns == 0)
-        monitor->stopped_since_ns = clock_mono_ns();
-    /* So that the shell sees its job stop. Somebody's bare SIGSTOP is between him and the command.
-     */
-    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
-        signals_stop_self(signal);
-}
-
-static void command_continued(struct monitor *monitor) {
-    if (monitor->stopped_since_ns != 0)
-        monitor->stopped_ns += clock_mono_ns() - monitor->stopped_since_ns;
-    monitor->stopped_since_ns = 0;
-}
 
 static void note_status(struct monitor *monitor, int status, int64_t now_ns) {
     command_continued(monitor);
@@ -191,15 +238,16 @@ void monitor_reap(struct monitor *monitor) {
             reap_one(monitor, pid);
             continue;
         }
-        int signal = info.si_status;
+        if (pid == monitor->command) {
+            int signal = take_stops(monitor);
+            /* So that the shell sees its job stop. Somebody's bare SIGSTOP is between him and the
+             * command. */
+            if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)
+                signals_stop_with(monitor->command, signal);
+            continue;
+        }
         siginfo_t consumed;
         memset(&consumed, 0, sizeof consumed);
         waitid(P_PID, (id_t)pid, &consumed, WSTOPPED | WCONTINUED | WNOHANG);
-        if (pid != monitor->command)
-            continue;
-        if (code == CLD_STOPPED || code == CLD_TRAPPED)
-            command_stopped(monitor, signal);
-        else if (code == CLD_CONTINUED)
-            command_continued(monitor);
     }
 }

@@ -44,6 +44,8 @@ struct monitor {
     int exit_code, signal, start_errno;
     int64_t start_ns, command_end_ns, last_reap_ns;
     int64_t stopped_since_ns, stopped_ns; /* stopped_since 0: not stopped */
+    bool continue_sent;                   /* to a stopped command, by us */
+    bool continued_by_others;             /* just now: a SIGCONT that we get, too, has reached it */
 
     int64_t next_look_ns;
     unsigned looks;

@@ -5,7 +5,10 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Faults of our own (SEGV, BUS, ...) and SIGPIPE keep their meaning; KILL and STOP cannot be taken.
@@ -85,15 +88,33 @@ int signals_send(int pidfd, pid_t pid, int signal) {
     return kill(pid, signal) < 0 ? -errno : 0;
 }
 
-void signals_stop_self(int signal) {
+/* Has it been continued since it stopped, or ended? Seen as soon as the signal was sent; nothing is
+ * taken away. */
+static bool goes_on(pid_t pid) {
+    siginfo_t info;
+    memset(&info, 0, sizeof info);
+    return waitid(P_PID, (id_t)pid, &info, WCONTINUED | WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid != 0;
+}
+
+void signals_stop_with(pid_t child, int signal) {
     struct sigaction action = {.sa_handler = SIG_DFL}, before;
-    sigset_t set;
+    sigset_t set, pending;
+    if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
+        return; /* the next stop signal would take it away (signal(7)) */
     sigemptyset(&set);
     sigaddset(&set, signal);
     if (sigaction(signal, &action, &before) < 0)
         return;
+    /* Whoever continues us both from here on takes the signal back, as it is still blocked; who did
+     * so before has continued the child. */
     raise(signal);
-    sigprocmask(SIG_UNBLOCK, &set, NULL); /* stops here */
-    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (goes_on(child)) {
+        struct timespec at_once = {0};
+        sigtimedwait(&set, NULL, &at_once);
+    } else {
+        sigprocmask(SIG_UNBLOCK, &set, NULL); /* stops here */
+        sigprocmask(SIG_BLOCK, &set, NULL);
+    }
     sigaction(signal, &before, NULL);
 }

@@ -33,6 +33,7 @@ bool signals_must_forward(const struct signalfd_siginfo *info, bool sender_is_ou
 /* Sends by pidfd where there is one (>= 0), else by pid, which the caller knows to be unreaped. */
 int signals_send(int pidfd, pid_t pid, int signal);
 
-/* Stops ourselves as `signal` (TSTP, TTIN, TTOU) would have, had we not blocked it; returns when
- * continued. Does nothing in an orphaned process group, where nobody could continue us. */
-void signals_stop_self(int signal);
+/* Stops ourselves as `signal` (TSTP, TTIN, TTOU) would have, had we not blocked it, because it
+ * stopped `child`; returns when continued. Does nothing where the child goes on already, and in an
+ * orphaned process group, where nobody could continue us. */
+void signals_stop_with(pid_t child, int signal);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sums of uncertain durations by simulated futures. Each part is open, a single value, or one value
+ * per future; sums are made future by future, so that quantiles of a total are never sums of
+ * quantiles. A part's futures come from a stream of its own (seed and name), so that changing one
+ * part changes no other. Pure; docs/estimate.md.
+ */
+#pragma once
+
+#include "forecast/predict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum futures_kind {
+    FUTURES_OPEN = 0, /* nothing is known: never 0 */
+    FUTURES_VALUE,    /* one value, no interval */
+    FUTURES_DRAWN,    /* a value per future */
+};
+struct futures {
+    enum futures_kind kind;
+    double value;  /* the median of the draws, or the one value */
+    double *draws; /* count of them; NULL unless DRAWN */
+    size_t count;
+    bool no_interval; /* drawn, but a part without interval is in it: no p05, p95 */
+};
+
+/* Where the spread of a condition with too few own runs comes from. */
+struct simulate_spread {
+    double variance; /* of the logarithms, pooled; only with freedom > 0 */
+    double freedom;  /* degrees of freedom behind it */
+};
+/* Pools the spread within several groups (D4): groups of fewer than two values add nothing. */
+struct simulate_spread simulate_pool(const double *const *groups, const size_t *counts,
+                                     size_t group_count);
+
+/* `repeats` further runs like these. count 0: open. One value and nothing to borrow: a value
+ * without interval. 0 repeats: the value 0. name: of the stream. *ret_borrowed (may be NULL): the
+ * interval rests on borrowed spread. */
+struct futures simulate_runs(const double *values, size_t count, uint64_t repeats,
+                             struct simulate_spread borrow, uint64_t seed, const char *name,
+                             size_t draws, struct arena *arena, bool *ret_borrowed);
+
+/* Time lost by failed attempts on the way to `successes` (> 0) successful runs: the failure rate
+ * has the posterior Beta(1/2 + failures, 1/2 + attempts - failures), each failure costs one of
+ * `lost` (or lognormal around them). retry_max < 0: no limit. *ret_unfinished: share of the futures
+ * in which some run is not finished after retry_max repeats. Open without an attempt or without a
+ * known loss. */
+struct futures simulate_retries(uint64_t attempts, uint64_t failures, const double *lost,
+                                size_t lost_count, uint64_t successes, int64_t retry_max,
+                                uint64_t seed, const char *name, size_t draws, struct arena *arena,
+                                double *ret_unfinished);
+
+struct futures simulate_value(double value);
+/* Future by future. An open part is left out and makes *ret_open true (may be NULL); all open:
+ * open. */
+struct futures simulate_sum(const struct futures *parts, size_t count, struct arena *arena,
+                            bool *ret_open);
+struct futures simulate_scale(struct futures part, double factor, struct arena *arena);
+/* p05, p50, p95; false: no interval (a single value, a part without one, or too wide: p95 over ten
+ * times p50). */
+bool simulate_interval(const struct futures *futures, double *ret_p05, double *ret_p50,
+                       double *ret_p95);

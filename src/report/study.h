@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Renderers of what a plan and its records have come to: check, blocks, estimate, and the document
+ * that one hands over. One model (rules/study.h, rules/estimate.h), many forms; every figure keeps
+ * its state mark, a total its open parts.
+ */
+#pragma once
+
+#include "plan/plan.h"
+#include "report/report.h"
+#include "rules/estimate.h"
+#include "rules/study.h"
+
+/* ---- check: complaints and open facts (probelauf.check/1) ---- */
+json_t *report_check_json(const struct plan *plan, const struct plan_complaints *complaints);
+void report_check_text(const struct plan *plan, const struct plan_complaints *complaints,
+                       struct report_style style, struct strbuf *out);
+/* Whether open facts stand in the way: exit code 3 of `check`. */
+bool report_check_is_stopped(const struct plan *plan);
+
+/* ---- block list (probelauf.blocks/1) ---- */
+json_t *report_blocks_json(const struct study *study);
+void report_blocks_text(const struct study *study, struct report_style style, struct strbuf *out);
+
+/* ---- estimate (probelauf.estimate/1) ---- */
+struct report_frozen {           /* a frozen estimate, as a line */
+    const char *name, *outdated; /* NULL: still holds */
+    int64_t utc_ns;
+};
+json_t *report_estimate_json(const struct estimate *estimate);
+void report_estimate_text(const struct estimate *estimate, const struct report_frozen *frozen,
+                          size_t frozen_count, struct report_style style, struct strbuf *out);
+
+/* Two estimates as JSON documents (one of them may be a frozen one): which figures changed, from
+ * what to what, and why as far as their snapshots tell (plan, code, environment, method, more
+ * runs, a --set). probelauf.estimate-compare/1. */
+json_t *report_estimate_compare_json(const json_t *before, const json_t *after);
+void report_estimate_compare_text(const json_t *compare, struct report_style style,
+                                  struct strbuf *out);
+
+/* ---- the report ---- */
+struct report_document {
+    const struct study *study;                /* NULL: no plan */
+    const struct estimate *estimate;          /* NULL: no plan */
+    const struct plan_complaints *complaints; /* warnings of the plan */
+    const struct report_frozen *frozen;
+    size_t frozen_count;
+    const struct run *const *runs; /* newest first: of the study, or without a plan of the ledger */
+    size_t run_count;
+    int64_t now_utc_ns;
+    const char *program; /* "probelauf 0.1.0" */
+};
+void report_document_markdown(const struct report_document *document, struct strbuf *out);
+json_t *report_document_json(const struct report_document *document); /* probelauf.report/1 */
+void report_document_csv(const struct report_document *document, struct strbuf *out);
+
+/* At most five, the most important first: finding, evidence, what to do, the command. Translated.
+ */
+#define REPORT_NOTES_MAX 5u
+struct report_note {
+    const char *finding, *evidence, *todo, *command; /* evidence, command may be NULL */
+};
+size_t report_document_notes(const struct report_document *document, struct arena *arena,
+                             struct report_note ret_notes[REPORT_NOTES_MAX]);
+/* Until `decide` exists: what is missing for a verdict, translated. */
+const char *report_document_verdict(const struct report_document *document, struct arena *arena);

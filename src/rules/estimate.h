@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The estimate of a whole plan: what is still to do, from what was measured (DESIGN section 7,
+ * docs/estimate.md). Nine components per block, each a distribution or open; three figures
+ * (computing, reserved, calendar), effort and paid time apart; subtotals; memory need. A total is
+ * never without its open parts. Pure and deterministic for a seed; every part draws from a stream
+ * of its own, so that changing one part changes no other.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "model/plan.h"
+#include "model/quantity.h"
+#include "rules/study.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ESTIMATE_METHOD "plan-simulation/1"
+
+/*
+ * Assumptions that people make on purpose: from `assumptions:` of the plan, or --set. Keys:
+ *   BLOCK.COMPONENT          duration of that component of the block as a whole (not runs)
+ *   BLOCK.run-time           duration of one run of each condition that has no evidence
+ *   BLOCK.runs               runs per condition
+ *   BLOCK.failure-rate       share of attempts that fail, 0 … 1
+ *   BLOCK.lost-time          duration lost by one failed attempt
+ *   BLOCK.retry-max, BLOCK.lanes
+ *   step.NAME                duration of one execution of the step
+ * where BLOCK may be "*": every block. A value from --set goes before the plan's assumption, an
+ * assumption never before a measurement, but a --set does (it asks "what if"); both are marked.
+ */
+struct estimate_setting {
+    const char *key, *value; /* as written */
+    const char *who, *why;   /* of an assumption; NULL for --set */
+    const char *source;      /* "probelauf.yaml:80", or "--set" */
+    bool is_set;             /* from --set */
+};
+/* Is the key one of the above, and the value of its kind? *ret_why (in arena): what is wrong. */
+bool estimate_setting_check(const struct plan *plan, const char *key, const char *value,
+                            struct arena *arena, const char **ret_why);
+
+struct estimate_options {
+    const struct estimate_setting *settings; /* --set only; the plan's are read from it */
+    size_t setting_count;
+    uint64_t seed;
+    size_t draws; /* 0: the usual number */
+};
+
+/* What a component is made of; traces every figure to runs and plan lines. */
+struct estimate_item {
+    const char *name;      /* "policy=evict keep=0.5", "step install", "task weights" */
+    struct quantity count; /* how many, unit "count"; open where the plan leaves it open */
+    struct quantity unit;  /* one of them, seconds */
+    struct quantity time;  /* all of them */
+    enum plan_answer needs_machine;
+};
+
+struct estimate_component {
+    enum component component;
+    struct quantity time; /* of all items; open: never seen, with the reason */
+    struct estimate_item *items;
+    size_t item_count;
+};
+
+struct estimate_figures {
+    struct quantity computing; /* the runs alone */
+    struct quantity reserved;  /* everything that needs the machine: paid time */
+    struct quantity
+        calendar;           /* from start to end, lanes side by side, with what needs no machine */
+    struct quantity effort; /* what needs no rented machine */
+    struct quantity gpu;    /* reserved x reserved GPUs, seconds; not-applicable without a GPU */
+};
+
+struct estimate_memory {
+    const char *quantity_name; /* "largest process, resident" … : which quantity it is */
+    struct quantity need;      /* largest measured peak, at-least; open: unmeasured */
+    struct quantity capacity;  /* of the environment, or the machine it was measured on; open */
+    const char *verdict;       /* translated: fits, exceeds, cannot be told */
+};
+
+struct estimate_block {
+    const struct study_block *block;
+    bool has_remaining;
+    uint64_t remaining; /* runs still to do */
+    struct estimate_component components[COMPONENT_COUNT_];
+    struct estimate_figures figures;
+    struct estimate_memory host_memory, gpu_memory;
+    struct quantity bytes_in, bytes_out; /* transferred volume seen per run x remaining runs */
+    const char *const *open;             /* what is not in the figures: translated, one line each */
+    size_t open_count;
+    const char *weakness; /* why the base is not representative, or NULL (D4) */
+};
+
+struct estimate_subtotal {
+    const char *name; /* "validation", "full", "one-off", "recurring", "not said" */
+    size_t block_count;
+    struct estimate_figures figures;
+};
+
+struct estimate {
+    const struct study *study;
+    uint64_t seed;
+    size_t draws;
+    struct estimate_block *blocks; /* as study->blocks */
+    size_t block_count;
+    struct estimate_component components[COMPONENT_COUNT_]; /* over all blocks; items: the blocks */
+    struct estimate_figures total;
+    struct estimate_subtotal *by_extent, *by_recurrence;
+    size_t by_extent_count, by_recurrence_count;
+    struct quantity amount;     /* always open until offers are read: no-offer */
+    const char *const *missing; /* what an amount needs: translated */
+    size_t missing_count;
+    const char *const *open; /* over all blocks, with the block named */
+    size_t open_count;
+    bool
+        provisional; /* an open fact about weights, data or code, or no condition that runs (A10) */
+    const char *provisional_why;
+    struct estimate_setting *assumed; /* the assumptions and --set values that took effect */
+    size_t assumed_count;
+    size_t reserved_gpus; /* per machine; only with has_gpus */
+    bool has_gpus;
+};
+
+/* "estimate-setting" in err for a key or value that estimate_setting_check refuses. */
+int estimate_make(const struct study *study, const struct estimate_options *options,
+                  struct arena *arena, struct estimate *ret_estimate, struct err *err);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A study as a command works with it: the plan found and read, the study's runs loaded, the code
+ * looked at as it is now, all joined by rules/study.h. And the small records about a study: freezes
+ * of blocks, frozen estimates.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "plan/plan.h"
+#include "rules/study.h"
+#include "work/runs.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* --plan, else PROBELAUF_PLAN, else the first probelauf.yaml from the current folder upwards (not
+ * above the home folder's or file system's top). NULL in *ret_path when there is none; a named one
+ * that is not there is an error ("plan-unreadable"). */
+int work_find_plan(const char *flag, struct arena *arena, const char **ret_path, struct err *err);
+
+struct work_study {
+    struct arena *arena;
+    struct plan *plan; /* owned */
+    struct run **runs; /* owned, newest first: `input` and `study` point to them */
+    size_t run_count;
+    size_t older; /* runs of the study beyond WORK_STUDY_RUNS_MAX that were not looked at */
+    const char *unreadable; /* "" or one translated line about records that could not be read */
+    json_t *code;           /* what the probe says of the code now; owned */
+    json_t *events;         /* bodies of the study's events; owned */
+    struct study_input input;
+    struct study study;
+};
+#define WORK_STUDY_RUNS_MAX 2000u
+
+struct work_study_options {
+    const char *environment; /* --env: id; NULL: PROBELAUF_ENV, else the plan's first */
+    bool look_at_code;       /* false: the code now is not known (fast commands) */
+};
+
+/* Takes the plan over (also on failure). "environment-unknown"; errors of runs. Call
+ * work_study_done also after a failure. */
+int work_study_open(struct plan *take_plan, const struct work_study_options *options,
+                    struct runs *runs, struct work_study *ret, struct err *err);
+void work_study_done(struct work_study *study);
+#define AUTO_WORK_STUDY __attribute__((cleanup(work_study_done)))
+
+/* ---- block freeze (C8) ---- */
+
+struct work_freeze {
+    const char *event; /* id */
+    size_t inputs;     /* files whose content was digested */
+    uint64_t bytes;
+};
+/* Records conditions, code and inputs (with their SHA-256; progress is called with bytes read so
+ * far, may be NULL) of the block. "block-unknown"; "block-stopped" (-EBUSY: open facts, the caller
+ * lists study->blocks[].stopped_by); "code-unknown", "code-dirty" (uncommitted changes under
+ * code.paths), "input-unreadable". */
+int work_block_freeze(struct work_study *study, const struct place *place, struct store *store,
+                      const char *block, void (*progress)(uint64_t bytes, void *context),
+                      void *context, struct work_freeze *ret, struct err *err);
+
+/* ---- frozen estimates ---- */
+
+struct work_frozen {
+    const char *event, *name, *who;
+    int64_t utc_ns;
+    json_t *estimate;     /* borrowed: probelauf.estimate/1 as it was */
+    const char *outdated; /* translated: what changed since (plan, code, environment, method); NULL:
+                             nothing */
+};
+/* Keeps an estimate under a name; "estimate-name" for a bad or taken one. */
+int work_estimate_freeze(struct work_study *study, const struct place *place, struct store *store,
+                         const char *name, const json_t *estimate, struct err *err);
+/* All frozen estimates of the study, newest first, in study->arena. */
+size_t work_estimate_frozen(const struct work_study *study, struct work_frozen **ret);
