@@ -99,15 +99,13 @@ static bool goes_on(pid_t pid) {
 
 void signals_stop_with(pid_t child, int signal) {
     struct sigaction action = {.sa_handler = SIG_DFL}, before;
-    sigset_t set, pending;
-    if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
-        return; /* the next stop signal would take it away (signal(7)) */
+    sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, signal);
     if (sigaction(signal, &action, &before) < 0)
         return;
-    /* Whoever continues us both from here on takes the signal back, as it is still blocked; who did
-     * so before has continued the child. */
+    /* A SIGCONT to us both that comes after this takes it back (POSIX, Signal Generation), and one
+     * that came before shows at the child. */
     raise(signal);
     if (goes_on(child)) {
         struct timespec at_once = {0};
