@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Greedy generation with a key-value cache that may be shortened after the prompt: the experiment.
 
-    /usr/bin/python3 generate.py --policy full --save-reference reference.json
+    /usr/bin/python3 generate.py --policy full --reference reference.json
     /usr/bin/python3 generate.py --policy evict --keep 0.5 --reference reference.json
     /usr/bin/python3 generate.py --policy recent --keep 0.3 --reference reference.json
 
-full    keeps every position: the reference
+full    keeps every position: the reference, which it writes; the others are compared with it
 evict   keeps, per layer, the positions that the end of the prompt paid most attention to
 recent  keeps the first four positions and the most recent ones
 
@@ -92,8 +92,8 @@ def parse():
     parser.add_argument("--prompts", default=os.path.join(HERE, "prompts.txt"))
     parser.add_argument("--model", default=os.path.join(HERE, "tiny.gguf"))
     parser.add_argument("--repeat", type=int, default=1, help="passes over the prompts")
-    parser.add_argument("--reference", metavar="FILE")
-    parser.add_argument("--save-reference", metavar="FILE")
+    parser.add_argument("--context", type=int, default=tinyllama.CONTEXT, help="tokens of a prompt at most")
+    parser.add_argument("--reference", metavar="FILE", help="written by --policy full, read by the others")
     options = parser.parse_args()
     if not 0 < options.keep <= 1:
         parser.error("--keep takes a share above 0 and up to 1")
@@ -112,7 +112,7 @@ def main():
     mark("preprocess")
     with open(options.prompts, "rb") as source:
         prompts = [tinyllama.encode(line.rstrip(b"\n")) for line in source if line.strip()]
-    room = tinyllama.CONTEXT - options.tokens
+    room = min(tinyllama.CONTEXT - options.tokens, options.context)
     prompts = [prompt[:room] for prompt in prompts]
     mark("compute")
     texts, held, prefill, decode = [], 0, 0.0, 0.0
@@ -126,7 +126,7 @@ def main():
     speed = options.repeat * len(texts) * (options.tokens - 1) / decode
     results = [("tokens_per_second", "%.1f" % speed, "token/s"), ("cache_bytes", str(held), "byte"),
                ("prefill_seconds", "%.4f" % prefill, "s")]
-    if options.reference:
+    if options.reference and options.policy != "full":
         with open(options.reference) as source:
             results.append(("agreement", "%.4f" % agreement(texts, json.load(source)), "1"))
     print("device %s, policy %s, keep %.2f, %d prompts" % (device, options.policy, options.keep, len(prompts)))
@@ -137,9 +137,10 @@ def main():
     mark("--items", str(options.repeat * len(prompts)))
     mark("--length", str(max(len(prompt) for prompt in prompts)))
     mark("--batch", "1")
-    if options.save_reference:
+    if options.reference and options.policy == "full":
         mark("write")
-        with open(options.save_reference, "w") as out:
+        os.makedirs(os.path.dirname(os.path.abspath(options.reference)), exist_ok=True)
+        with open(options.reference, "w") as out:
             json.dump(texts, out)
         mark("--end")
 
