@@ -51,6 +51,9 @@ static void add_printable(struct strbuf *out, const char *text) {
 }
 
 int cli_error(const struct err *err) {
+    if (err->text[0] == '\0') {
+        return EXIT_CODE_ERROR;
+    }
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     strbuf_printf(&line, "probelauf: %s[%s]: ", _("error"), err->id);
     add_printable(&line, err->text);

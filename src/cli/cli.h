@@ -23,7 +23,8 @@ int cli_no_command(const char *word);
 void cli_start(void);
 /* As it is, on standard error. */
 void cli_say(const struct strbuf *text);
-/* "probelauf: error[ID]: text" on standard error; returns EXIT_CODE_ERROR. */
+/* "probelauf: error[ID]: text" on standard error, nothing for an empty text (view_plan has said it
+ * all); returns EXIT_CODE_ERROR. */
 int cli_error(const struct err *err);
 /* The same with "(see 'probelauf help NAME')"; command NULL: "(see 'probelauf help')". Returns
  * EXIT_CODE_USAGE. */

@@ -29,6 +29,8 @@ static const struct {
     [SETTING_LINGER] = {"linger", "PROBELAUF_LINGER", "10s", KIND_DURATION},
     [SETTING_GRACE] = {"grace", "PROBELAUF_GRACE", "30s", KIND_DURATION},
     [SETTING_TEE] = {"tee", "PROBELAUF_TEE", "auto", KIND_TEE},
+    [SETTING_PLAN] = {"plan", "PROBELAUF_PLAN", NULL, KIND_TEXT},
+    [SETTING_ENV] = {"env", "PROBELAUF_ENV", NULL, KIND_TEXT},
 };
 
 /* The program's one set of settings: option values of a kind, written by settings_load only. */
@@ -79,9 +81,12 @@ static const char *option_value(enum setting setting) {
         return opt_common.lang;
     case SETTING_COLOR:
         return opt_common.color;
-    case SETTING_LINGER: /* options of `run`, which looks at them itself */
+    case SETTING_PLAN:
+        return opt_common.plan;
+    case SETTING_LINGER: /* options of single commands, which look at them themselves */
     case SETTING_GRACE:
     case SETTING_TEE:
+    case SETTING_ENV:
     case SETTING_COUNT_:
         break;
     }
@@ -193,10 +198,13 @@ int settings_load(struct err *err) {
     file_path = config_path(settings_arena);
     if (*file_path != '\0') {
         const char *keys[SETTING_COUNT_];
+        size_t count = 0;
         for (int i = 0; i < SETTING_COUNT_; i++) {
-            keys[i] = table[i].key;
+            if (i != SETTING_PLAN && i != SETTING_ENV) {
+                keys[count++] = table[i].key;
+            }
         }
-        int rc = config_file_read(file_path, keys, SETTING_COUNT_, settings_arena, &file_entries,
+        int rc = config_file_read(file_path, keys, count, settings_arena, &file_entries,
                                   &file_count, err);
         if (rc < 0) {
             return rc;

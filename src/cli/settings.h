@@ -19,6 +19,9 @@ enum setting {
     SETTING_LINGER,
     SETTING_GRACE,
     SETTING_TEE,
+    SETTING_PLAN, /* these two by option or variable only: a file of settings holds for every study
+                   */
+    SETTING_ENV,
     SETTING_COUNT_
 };
 

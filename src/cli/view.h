@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What reading commands begin with: the place and the open view on ledger and live journals. */
+/* What reading commands begin with: the place, the open view on ledger and live journals, the plan.
+ */
 #pragma once
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "plan/plan.h"
 #include "work/place.h"
 #include "work/runs.h"
 
@@ -13,3 +15,12 @@ int cli_place(struct arena *arena, struct place *ret_place, struct err *err);
 
 /* Opens and says the view's warning, if any, on standard error. */
 int view_open(struct arena *arena, struct runs **ret_runs, struct err *err);
+
+/* Finds the plan by option, variable, folder; reads it and says on standard error, one line each,
+ * all that is wrong with it (warnings only with -v). *ret_plan: owned by the caller. Without a plan
+ * NULL, or "plan-missing" if it is required. After complaints the return is -EINVAL and err has an
+ * empty text: cli_error() adds nothing to them. */
+int view_plan(struct arena *arena, bool required, struct plan **ret_plan, struct err *err);
+
+/* The complaints of a plan, one line each, on standard error. */
+void view_complain(const char *path, const struct plan_complaints *complaints, bool with_warnings);

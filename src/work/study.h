@@ -11,15 +11,11 @@
 #include "base/mem.h"
 #include "plan/plan.h"
 #include "rules/study.h"
+#include "work/find-plan.h"
 #include "work/runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* --plan, else PROBELAUF_PLAN, else the first probelauf.yaml from the current folder upwards (not
- * above the home folder's or file system's top). NULL in *ret_path when there is none; a named one
- * that is not there is an error ("plan-unreadable"). */
-int work_find_plan(const char *flag, struct arena *arena, const char **ret_path, struct err *err);
 
 struct work_study {
     struct arena *arena;
