@@ -70,7 +70,7 @@ static unsigned long bound_at(const char *text, const char **ret_end) {
 }
 
 /* What makes glibc's matcher or compiler take long: back-references and multiplied bounds. */
-static const char *why_refused(const char *regex) {
+const char *pattern_why_refused(const char *regex) {
     unsigned long product = 1;
 
     if (*regex == '\0')
@@ -108,7 +108,7 @@ int pattern_set_add(struct pattern_set *set, const char *phase, const char *even
                        "'%s' is no event of a phase; use begin or end", event);
     if (set->count >= PATTERN_MAX_COUNT)
         return err_set(err, -EINVAL, "pattern-invalid", "more than %u patterns", PATTERN_MAX_COUNT);
-    const char *why = why_refused(regex);
+    const char *why = pattern_why_refused(regex);
     if (why)
         return err_set(err, -EINVAL, "pattern-invalid", "the pattern cannot be used: %s: '%s'",
                        _(why), regex);

@@ -20,6 +20,9 @@ struct pattern_set *pattern_set_new(void);
 int pattern_set_add(struct pattern_set *set, const char *phase, const char *event,
                     const char *regex, struct err *err);
 struct pattern_set *pattern_set_free(struct pattern_set *set);
+/* Why a regular expression would not be taken (N_), NULL: it would. For others that match texts of
+ * users with expressions of users. */
+const char *pattern_why_refused(const char *regex);
 
 /* Splits a stream into lines: \n and \r end one (progress bars), empty ones are left out. ANSI
  * sequences (CSI, OSC and other strings) and control characters but the tab are removed, even when
