@@ -1,2 +1,265 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `block list` for people: one table of all blocks, then each block with its conditions, what it
+ * answers and what stops it, at the end the runs that nobody planned (C9). Judges nothing: states
+ * and reasons come from rules/study.h.
+ */
 #include "report/study.h"
+
+#include "base/msg.h"
+#include "report/facts.h"
+#include "report/layout.h"
+#include "report/run-text.h"
+#include "report/study-words.h"
+
+#include <string.h>
+
+#define CONDITIONS_SHOWN 20u
+#define UNPLANNED_SHOWN  10u
+
+static void cell(struct layout_table *table, const char *text) {
+    layout_table_cell(table, text, LAYOUT_PLAIN);
+}
+
+static void count_cell(struct layout_table *table, bool known, uint64_t count) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    study_words_add_count(&text, known, count);
+    layout_table_cell(table, strbuf_str(&text), known ? LAYOUT_PLAIN : LAYOUT_BAD);
+}
+
+static void claims_cell(struct layout_table *table, const struct study *study,
+                        const struct plan_block *block) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < block->claims.count; i++) {
+        const char *id = block->claims.items[i].text;
+        const struct study_claim *claim = study_words_claim(study, id);
+        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", id);
+        if (claim)
+            strbuf_printf(&text, ": %s", study_words_verdict(claim->verdict));
+    }
+    cell(table, text.length > 0 ? strbuf_str(&text) : "-");
+}
+
+static void overview(const struct study *study, struct report_style style, struct strbuf *out) {
+    const struct layout_column columns[] = {
+        {.title = _("block")},
+        {.title = _("kind")},
+        {.title = _("state")},
+        {.title = _("planned"), .right = true},
+        {.title = _("done"), .right = true},
+        {.title = _("valid"), .right = true},
+        {.title = _("evidence")},
+        {.title = _("answers"), .elastic = 14, .wraps = true},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    for (size_t i = 0; i < study->block_count; i++) {
+        const struct study_block *block = &study->blocks[i];
+        const char *kind = plan_kind_name(block->block->kind);
+        layout_table_cell(table, block->block->id, LAYOUT_BOLD);
+        cell(table, kind && *kind ? kind : _("open"));
+        layout_table_cell(table, study_words_state(block->state),
+                          study_words_state_color(block->state));
+        count_cell(table, block->has_planned, block->planned);
+        count_cell(table, true, block->done);
+        count_cell(table, true, block->valid);
+        layout_table_cell(table, study_words_level(block->level),
+                          study_words_level_color(block->level));
+        claims_cell(table, study, block->block);
+    }
+    layout_table_print(table, 0, out);
+}
+
+static void labelled(struct strbuf *out, struct report_style style, const char *label,
+                     const char *text) {
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_printf(&line, "%s: ", label);
+    layout_add_plain(&line, text, style.ascii);
+    strbuf_add_str(out, "  ");
+    layout_wrap(out, strbuf_str(&line), 2, 4, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static bool has_problem(const struct study_condition *condition) {
+    return condition->level != EVIDENCE_MEASURED || !condition->has_planned ||
+           condition->done < condition->planned || condition->condition->supported == PLAN_NO;
+}
+
+/* Level, why there is no better one, and whether the code can do it at all. */
+static void evidence_cell(struct layout_table *table, const struct study_condition *condition) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_add_str(&text, study_words_level(condition->level));
+    if (condition->why)
+        strbuf_printf(&text, ": %s", condition->why);
+    if (condition->condition->supported == PLAN_NO)
+        strbuf_printf(&text, "; %s", _("the code does not support it"));
+    if (condition->failures > 0)
+        strbuf_printf(&text,
+                      msg_plural((unsigned long)condition->failures, "; %llu attempt failed",
+                                 "; %llu attempts failed"),
+                      (unsigned long long)condition->failures);
+    layout_table_cell(table, strbuf_str(&text), study_words_level_color(condition->level));
+}
+
+static void conditions(const struct study_block *block, struct report_style style,
+                       struct strbuf *out) {
+    const struct layout_column columns[] = {
+        {.title = _("condition")},
+        {.title = _("planned"), .right = true},
+        {.title = _("done"), .right = true},
+        {.title = _("valid"), .right = true},
+        {.title = _("evidence"), .elastic = 16, .wraps = true},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    bool all = style.verbose || block->condition_count <= CONDITIONS_SHOWN;
+    size_t shown = 0, with_problem = 0;
+    for (size_t i = 0; i < block->condition_count; i++) {
+        const struct study_condition *condition = &block->conditions[i];
+        with_problem += has_problem(condition);
+        if (!all && (!has_problem(condition) || shown == CONDITIONS_SHOWN))
+            continue;
+        shown++;
+        cell(table, condition->condition->label);
+        count_cell(table, condition->has_planned, condition->planned);
+        count_cell(table, true, condition->done);
+        count_cell(table, true, condition->valid);
+        evidence_cell(table, condition);
+    }
+    if (shown > 0)
+        layout_table_print(table, 2, out);
+    if (shown == block->condition_count)
+        return;
+    AUTO_STRBUF struct strbuf rest = STRBUF_INIT;
+    strbuf_printf(&rest, _("%zu of %zu conditions are shown, %zu still need runs; -v shows all"),
+                  shown, block->condition_count, with_problem);
+    layout_paragraph(out, style, strbuf_str(&rest));
+}
+
+static void answers(const struct study *study, const struct plan_block *block,
+                    struct report_style style, struct strbuf *out) {
+    for (size_t i = 0; i < block->claims.count; i++) {
+        const struct study_claim *claim = study_words_claim(study, block->claims.items[i].text);
+        if (!claim)
+            continue;
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_printf(&text, "%s, %s", claim->claim->id, study_words_verdict(claim->verdict));
+        if (claim->why)
+            strbuf_printf(&text, ": %s", claim->why);
+        labelled(out, style, _("answers"), strbuf_str(&text));
+    }
+}
+
+static void repeat_checks(const struct study *study, const struct plan_block *block,
+                          struct report_style style, struct strbuf *out) {
+    for (size_t i = 0; i < study->repeat_check_count; i++) {
+        const struct study_repeat_check *check = &study->repeat_checks[i];
+        if (check->block != block)
+            continue;
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_printf(&text, "%s, %s", check->condition->label,
+                      study_words_verdict(check->verdict));
+        if (check->why)
+            strbuf_printf(&text, ": %s", check->why);
+        labelled(out, style, _("repeats"), strbuf_str(&text));
+    }
+}
+
+static void frozen(const struct study_block *block, struct report_style style, struct strbuf *out) {
+    if (!block->freeze)
+        return;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    run_text_add_date(&text, block->freeze->utc_ns);
+    strbuf_printf(&text, " UTC (%s)", facts_id_tail(block->freeze->id));
+    if (block->freeze_outdated)
+        strbuf_printf(&text, _("; outdated: %s"), block->freeze_outdated);
+    labelled(out, style, _("frozen"), strbuf_str(&text));
+}
+
+static void stopped(const struct study_block *block, struct report_style style,
+                    struct strbuf *out) {
+    for (size_t i = 0; i < block->stopped_by_count; i++) {
+        const struct plan_fact *fact = block->stopped_by[i];
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_printf(&text, _("%s is open"), fact->id);
+        if (fact->question)
+            strbuf_printf(&text, ": %s", fact->question);
+        labelled(out, style, _("stopped"), strbuf_str(&text));
+    }
+}
+
+static void details(const struct study *study, const struct study_block *block,
+                    struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
+    strbuf_printf(&title, "%s: ", block->block->id);
+    size_t before = title.length;
+    study_words_add_nature(&title, block->block);
+    if (block->block->state != PLAN_UNDETERMINED)
+        strbuf_printf(&title, "%s%s", title.length > before ? ", " : "",
+                      plan_backing_name(block->block->state));
+    if (block->block->title)
+        strbuf_printf(&title, " - %s", block->block->title);
+    layout_cut(&heading, strbuf_str(&title), layout_columns(style), style.ascii);
+    layout_heading(out, style, strbuf_str(&heading));
+    if (block->block->question)
+        labelled(out, style, _("question"), block->block->question);
+    if (block->why && block->condition_count != 1) /* with one condition it stands in its line */
+        labelled(out, style, _("evidence"), block->why);
+    conditions(block, style, out);
+    answers(study, block->block, style, out);
+    repeat_checks(study, block->block, style, out);
+    frozen(block, style, out);
+    stopped(block, style, out);
+}
+
+static void unplanned(const struct study *study, struct report_style style, struct strbuf *out) {
+    size_t count = 0;
+    for (size_t i = 0; i < study->run_count; i++)
+        count += !study->runs[i].planned;
+    if (count == 0)
+        return;
+    AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
+    strbuf_printf(&heading, _("Unplanned runs: %zu, "), count);
+    layout_add_quantity(&heading, &study->unplanned_time, style.ascii, true);
+    layout_heading(out, style, strbuf_str(&heading));
+    const struct layout_column columns[] = {
+        {.title = _("run")},
+        {.title = _("started (UTC)"), .optional = 64},
+        {.title = _("outcome")},
+        {.title = _("wall"), .right = true},
+        {.title = _("why"), .elastic = 16, .wraps = true},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    size_t shown = 0;
+    for (size_t i = 0; i < study->run_count; i++) {
+        const struct study_run *run = &study->runs[i];
+        if (run->planned || (!style.verbose && shown == UNPLANNED_SHOWN))
+            continue;
+        AUTO_STRBUF struct strbuf date = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
+        run_text_add_date(&date, run->run->started_utc_ns);
+        layout_add_quantity(&wall, &run->run->wall, style.ascii, false);
+        cell(table, facts_id_tail(run->run->id));
+        cell(table, strbuf_str(&date));
+        layout_table_cell(table, outcome_name(run->run->outcome),
+                          run_text_outcome_color(run->run->outcome));
+        cell(table, strbuf_str(&wall));
+        cell(table, run->unplanned_why ? run->unplanned_why : "");
+        shown++;
+    }
+    layout_table_print(table, 2, out);
+    if (shown < count) {
+        AUTO_STRBUF struct strbuf rest = STRBUF_INIT;
+        strbuf_printf(&rest, _("the %zu newest of %zu are shown; -v shows all"), shown, count);
+        layout_paragraph(out, style, strbuf_str(&rest));
+    }
+}
+
+void report_blocks_text(const struct study *study, struct report_style style, struct strbuf *out) {
+    if (study->block_count == 0)
+        layout_paragraph(out, style, _("the plan has no blocks yet"));
+    else
+        overview(study, style, out);
+    for (size_t i = 0; i < study->block_count; i++)
+        details(study, &study->blocks[i], style, out);
+    unplanned(study, style, out);
+}

@@ -1,2 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* First version. */
 #include "report/study.h"
+
+void report_document_markdown(const struct report_document *document, struct strbuf *out) {
+    (void)document;
+    (void)out;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Words and small figures of a study (study-words.h). Names for machines come from the enums'
+ * own files; here stands only what people read.
+ */
+#include "report/study-words.h"
+
+#include "base/msg.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *study_words_component(enum component component) {
+    switch (component) {
+    case COMPONENT_PREPARE:
+        return _("preparation");
+    case COMPONENT_DATA:
+        return _("data");
+    case COMPONENT_TRANSFER:
+        return _("transfer");
+    case COMPONENT_RUNS:
+        return _("runs");
+    case COMPONENT_RETRIES:
+        return _("retries");
+    case COMPONENT_FIXING:
+        return _("fixing");
+    case COMPONENT_CHECKING:
+        return _("checking");
+    case COMPONENT_TEARDOWN:
+        return _("clean-up");
+    case COMPONENT_IDLE:
+        return _("idle");
+    case COMPONENT_COUNT_:
+        break;
+    }
+    return "";
+}
+
+const char *study_words_state(enum study_state state) {
+    switch (state) {
+    case STUDY_PLANNED:
+        return _("planned");
+    case STUDY_TRIED:
+        return _("tried");
+    case STUDY_UNDERWAY:
+        return _("under way");
+    case STUDY_DONE:
+        return _("done");
+    case STUDY_STATE_COUNT_:
+        break;
+    }
+    return "";
+}
+
+const char *study_words_level(enum evidence_level level) {
+    switch (level) {
+    case EVIDENCE_NONE:
+        return _("none");
+    case EVIDENCE_FUNCTION_TEST:
+        return _("function test");
+    case EVIDENCE_MEASURED:
+        return _("measured");
+    case EVIDENCE_LEVEL_COUNT_:
+        break;
+    }
+    return "";
+}
+
+const char *study_words_verdict(enum study_verdict verdict) {
+    switch (verdict) {
+    case STUDY_OPEN:
+        return _("open");
+    case STUDY_REPRODUCED:
+        return _("reproduced");
+    case STUDY_NOT_REPRODUCED:
+        return _("not reproduced");
+    case STUDY_VERDICT_COUNT_:
+        break;
+    }
+    return "";
+}
+
+const char *study_words_fact(enum plan_fact_state state) {
+    switch (state) {
+    case PLAN_FACT_OPEN:
+        return _("open");
+    case PLAN_FACT_KNOWN:
+        return _("known");
+    case PLAN_FACT_NOT_APPLICABLE:
+        return _("not applicable");
+    }
+    return "";
+}
+
+const char *study_words_subtotal(const char *name) {
+    static const struct {
+        const char *name, *words;
+    } known[] = {
+        {"validation", N_("validation")}, {"full", N_("full experiment")},
+        {"one-off", N_("one-off")},       {"recurring", N_("recurring")},
+        {"not said", N_("not said")},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (name && strcmp(name, known[i].name) == 0)
+            return msg_get(known[i].words);
+    return name ? name : "";
+}
+
+enum layout_color study_words_state_color(enum study_state state) {
+    switch (state) {
+    case STUDY_PLANNED:
+    case STUDY_UNDERWAY:
+    case STUDY_STATE_COUNT_:
+        return LAYOUT_PLAIN;
+    case STUDY_TRIED:
+        return LAYOUT_WARN;
+    case STUDY_DONE:
+        return LAYOUT_GOOD;
+    }
+    return LAYOUT_PLAIN;
+}
+
+enum layout_color study_words_level_color(enum evidence_level level) {
+    switch (level) {
+    case EVIDENCE_NONE:
+        return LAYOUT_BAD;
+    case EVIDENCE_FUNCTION_TEST:
+        return LAYOUT_WARN;
+    case EVIDENCE_MEASURED:
+        return LAYOUT_GOOD;
+    case EVIDENCE_LEVEL_COUNT_:
+        break;
+    }
+    return LAYOUT_PLAIN;
+}
+
+enum layout_color study_words_verdict_color(enum study_verdict verdict) {
+    switch (verdict) {
+    case STUDY_OPEN:
+        return LAYOUT_WARN;
+    case STUDY_REPRODUCED:
+        return LAYOUT_GOOD;
+    case STUDY_NOT_REPRODUCED:
+        return LAYOUT_BAD;
+    case STUDY_VERDICT_COUNT_:
+        break;
+    }
+    return LAYOUT_PLAIN;
+}
+
+void study_words_add_nature(struct strbuf *out, const struct plan_block *block) {
+    const char *const words[] = {plan_kind_name(block->kind), plan_extent_name(block->extent),
+                                 plan_recurrence_name(block->recurrence)};
+    size_t begin = out->length;
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (words[i] && *words[i])
+            strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", words[i]);
+}
+
+void study_words_add_count(struct strbuf *out, bool known, uint64_t count) {
+    if (known)
+        strbuf_printf(out, "%llu", (unsigned long long)count);
+    else
+        strbuf_add_str(out, _("open"));
+}
+
+void study_words_add_pairs(struct strbuf *out, const struct plan_pairs *pairs) {
+    for (size_t i = 0; pairs && i < pairs->count; i++)
+        strbuf_printf(out, "%s%s=%s", i > 0 ? ", " : "", pairs->items[i].name,
+                      pairs->items[i].value);
+}
+
+void study_words_add_threshold(struct strbuf *out, const struct plan_threshold *threshold) {
+    static const char *const signs[] = {
+        [PLAN_LESS] = "<", [PLAN_AT_MOST] = "<=", [PLAN_AT_LEAST] = ">=", [PLAN_GREATER] = ">"};
+    strbuf_printf(out, "%s %.15g", signs[threshold->relation], threshold->value);
+}
+
+const struct study_claim *study_words_claim(const struct study *study, const char *id) {
+    for (size_t i = 0; i < study->claim_count; i++)
+        if (strcmp(study->claims[i].claim->id, id) == 0)
+            return &study->claims[i];
+    return NULL;
+}
+
+const struct plan_assumption *study_words_assumption(const struct plan *plan,
+                                                     const struct estimate_setting *setting) {
+    for (size_t i = 0; i < plan->assumption_count && !setting->is_set; i++) {
+        const struct plan_assumption *assumption = &plan->assumptions[i];
+        AUTO_FREE char *source = mem_printf("%s:%u", plan->name, assumption->at.line);
+        if (setting->source && strcmp(setting->source, source) == 0 &&
+            strcmp(setting->key, assumption->key) == 0)
+            return assumption;
+    }
+    return NULL;
+}
+
+void study_words_figures(const struct estimate_figures *figures,
+                         struct study_figure ret_figures[STUDY_FIGURES]) {
+    const struct study_figure all[STUDY_FIGURES] = {
+        {"computing", _("computing"), UNIT_SECOND, &figures->computing},
+        {"reserved", _("reserved (paid)"), UNIT_SECOND, &figures->reserved},
+        {"calendar", _("calendar"), UNIT_SECOND, &figures->calendar},
+        {"effort", _("effort"), UNIT_SECOND, &figures->effort},
+        {"gpu", _("GPU-hours"), UNIT_SECOND, &figures->gpu},
+    };
+    memcpy(ret_figures, all, sizeof(all));
+}

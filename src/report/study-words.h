@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Words and small figures of a study that several renderers share: one place says how a component,
+ * a state or a verdict is called. Internal to report/. Knows no form of output.
+ */
+#pragma once
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "report/layout.h"
+#include "rules/estimate.h"
+#include "rules/study.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Translated: "preparation", "retries", "clean-up". */
+const char *study_words_component(enum component component);
+const char *study_words_state(enum study_state state);
+const char *study_words_level(enum evidence_level level);
+const char *study_words_verdict(enum study_verdict verdict);
+const char *study_words_fact(enum plan_fact_state state);
+const char *study_words_subtotal(const char *name); /* "one-off" … as people read it */
+enum layout_color study_words_state_color(enum study_state state);
+enum layout_color study_words_level_color(enum evidence_level level);
+enum layout_color study_words_verdict_color(enum study_verdict verdict);
+
+/* "compare, full, one-off", as far as it is said. */
+void study_words_add_nature(struct strbuf *out, const struct plan_block *block);
+/* "12", or "open" where the plan leaves the number open. */
+void study_words_add_count(struct strbuf *out, bool known, uint64_t count);
+/* "policy=evict, keep=0.5". */
+void study_words_add_pairs(struct strbuf *out, const struct plan_pairs *pairs);
+/* ">= 0.9". */
+void study_words_add_threshold(struct strbuf *out, const struct plan_threshold *threshold);
+/* The claim that a block answers, or NULL. */
+const struct study_claim *study_words_claim(const struct study *study, const char *id);
+/* The plan's own line about an assumption ("probelauf.yaml:80"), or NULL. */
+const struct plan_assumption *study_words_assumption(const struct plan *plan,
+                                                     const struct estimate_setting *setting);
+
+/* The five figures of an estimate, in the order of every output. */
+#define STUDY_FIGURES 5u
+struct study_figure {
+    const char *name;  /* as in JSON */
+    const char *label; /* translated; says that reserved time is paid */
+    const char *unit;
+    const struct quantity *quantity;
+};
+void study_words_figures(const struct estimate_figures *figures,
+                         struct study_figure ret_figures[STUDY_FIGURES]);
