@@ -5,6 +5,7 @@
  * is said.
  */
 #include "rules/comparable.h"
+#include "rules/comparable-parts.h"
 
 #include "base/mem.h"
 #include "base/msg.h"
@@ -118,7 +119,7 @@ static const char *why_not_ok(enum outcome_class outcome) {
     return N_("its outcome is not known");
 }
 
-static bool is_function_test(const struct run *run) {
+bool comparable_is_function_test(const struct run *run) {
     return strcmp(json_get_text(run->start, "purpose", ""), "function-test") == 0;
 }
 
@@ -128,12 +129,12 @@ static bool was_stopped(const struct run *run) {
     return stopped_s > STOPPED_SHARE * run->wall.value;
 }
 
-bool comparable_is_usable(const struct run *run, const char **ret_reason) {
+const char *comparable_why_unusable(const struct run *run, bool for_estimate) {
     const char *why = run->running ? N_("it is still running") : why_not_ok(run->outcome);
 
     if (!why && run->validity == RUN_INVALID)
         why = N_("it was declared invalid");
-    if (!why && is_function_test(run))
+    if (!why && for_estimate && comparable_is_function_test(run))
         why = N_("it is a function test, never the base of an estimate");
     if (!why && (!quantity_is_known(&run->wall) || !(run->wall.value > 0.0)))
         why = N_("its wall time is not known");
@@ -145,66 +146,97 @@ bool comparable_is_usable(const struct run *run, const char **ret_reason) {
         why = N_("a check of its result was not met");
     if (!why && was_stopped(run))
         why = N_("it was stopped for a while (Ctrl-Z)");
+    return why;
+}
+
+bool comparable_is_usable(const struct run *run, const char **ret_reason) {
+    const char *why = comparable_why_unusable(run, true);
+
     *ret_reason = why ? _(why) : NULL;
     return !why;
 }
 
-/* ---- two runs ---- */
+bool comparable_is_attempt(const struct run *run) {
+    bool on_purpose = run->outcome == OUTCOME_BUDGET || run->outcome == OUTCOME_INTERRUPTED;
+    bool unfinished =
+        run->running || run->outcome == OUTCOME_RUNNING || run->outcome == OUTCOME_ENDED;
 
-enum sameness {
-    SAME = 0,
-    DIFFERENT,
-    ONE_UNKNOWN,
-};
-
-static enum sameness compare_values(const json_t *a, const json_t *b) {
-    if (!a && !b)
-        return SAME;
-    if (!a || !b)
-        return ONE_UNKNOWN;
-    return json_equal(a, b) ? SAME : DIFFERENT;
+    return !on_purpose && !unfinished;
 }
 
-static const json_t *known_text(const json_t *object, const char *key) {
+/* ---- two runs ---- */
+
+enum comparable_sameness comparable_values(const json_t *a, const json_t *b) {
+    if (!a && !b)
+        return COMPARABLE_SAME;
+    if (!a || !b)
+        return COMPARABLE_ONE_UNKNOWN;
+    return json_equal(a, b) ? COMPARABLE_SAME : COMPARABLE_DIFFERENT;
+}
+
+const json_t *comparable_known_text(const json_t *object, const char *key) {
     const char *text = json_get_text(object, key, NULL);
     return text && *text ? json_object_get(object, key) : NULL;
 }
 
-/* The digest of the tracked files decides; without it commit and uncommitted changes do. */
-static enum sameness compare_code(const struct run *a, const struct run *b) {
+enum comparable_sameness comparable_code(const struct run *a, const struct run *b) {
     const json_t *code_a = json_get_object(a->environment, "code");
     const json_t *code_b = json_get_object(b->environment, "code");
-    const json_t *digest_a = known_text(code_a, "digest");
-    const json_t *digest_b = known_text(code_b, "digest");
+    const json_t *digest_a = comparable_known_text(code_a, "digest");
+    const json_t *digest_b = comparable_known_text(code_b, "digest");
 
     if (digest_a && digest_b)
-        return compare_values(digest_a, digest_b);
-    enum sameness commit =
-        compare_values(known_text(code_a, "commit"), known_text(code_b, "commit"));
-    if (commit != SAME)
+        return comparable_values(digest_a, digest_b);
+    enum comparable_sameness commit = comparable_values(comparable_known_text(code_a, "commit"),
+                                                        comparable_known_text(code_b, "commit"));
+    if (commit != COMPARABLE_SAME)
         return commit;
-    if (!known_text(code_a, "commit"))
-        return compare_values(digest_a, digest_b);
-    enum sameness dirty =
-        compare_values(json_object_get(code_a, "dirty"), json_object_get(code_b, "dirty"));
-    return dirty != SAME ? dirty
-                         : compare_values(known_text(code_a, "diff_digest"),
-                                          known_text(code_b, "diff_digest"));
+    if (!comparable_known_text(code_a, "commit"))
+        return comparable_values(digest_a, digest_b);
+    enum comparable_sameness dirty =
+        comparable_values(json_object_get(code_a, "dirty"), json_object_get(code_b, "dirty"));
+    return dirty != COMPARABLE_SAME
+               ? dirty
+               : comparable_values(comparable_known_text(code_a, "diff_digest"),
+                                   comparable_known_text(code_b, "diff_digest"));
+}
+
+static bool has_same_fact(const json_t *a, const json_t *b, const char *key) {
+    return comparable_values(json_object_get(a, key), json_object_get(b, key)) == COMPARABLE_SAME;
+}
+
+bool comparable_input_mtime_is_same(const json_t *a, const json_t *b) {
+    return strcmp(json_get_text(a, "kind", ""), "file") != 0 || has_same_fact(a, b, "mtime_ns");
 }
 
 /* One --input: an identity (blob name) decides, else size and time of change. A folder changes its
  * time whenever something is written beside, so only its size and number of items count. */
-static bool is_same_input(const json_t *a, const json_t *b) {
-    static const char *const facts[] = {"path", "kind", "bytes", "items"};
+enum comparable_input comparable_input(const json_t *a, const json_t *b) {
+    static const struct {
+        const char *key;
+        enum comparable_input part;
+    } facts[] = {
+        {"path", COMPARABLE_INPUT_PATH},
+        {"kind", COMPARABLE_INPUT_KIND},
+        {"bytes", COMPARABLE_INPUT_BYTES},
+        {"items", COMPARABLE_INPUT_ITEMS},
+    };
 
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
-        if (compare_values(json_object_get(a, facts[i]), json_object_get(b, facts[i])) != SAME)
-            return false;
-    enum sameness identity = compare_values(known_text(a, "identity"), known_text(b, "identity"));
-    if (identity != SAME || known_text(a, "identity"))
-        return identity == SAME;
-    return strcmp(json_get_text(a, "kind", ""), "file") != 0 ||
-           compare_values(json_object_get(a, "mtime_ns"), json_object_get(b, "mtime_ns")) == SAME;
+        if (!has_same_fact(a, b, facts[i].key))
+            return facts[i].part;
+    switch (comparable_values(comparable_known_text(a, "identity"),
+                              comparable_known_text(b, "identity"))) {
+    case COMPARABLE_SAME:
+        break;
+    case COMPARABLE_DIFFERENT:
+        return COMPARABLE_INPUT_IDENTITY;
+    case COMPARABLE_ONE_UNKNOWN:
+        return COMPARABLE_INPUT_IDENTITY_OF_ONE;
+    }
+    return comparable_known_text(a, "identity") || comparable_input_mtime_is_same(a, b)
+               ? COMPARABLE_INPUT_SAME
+               : COMPARABLE_INPUT_MTIME;
 }
 
 static bool has_same_inputs(const struct run *a, const struct run *b) {
@@ -214,13 +246,14 @@ static bool has_same_inputs(const struct run *a, const struct run *b) {
     if (json_array_size(inputs_a) != json_array_size(inputs_b))
         return false;
     for (size_t i = 0; i < json_array_size(inputs_a); i++)
-        if (!is_same_input(json_array_get(inputs_a, i), json_array_get(inputs_b, i)))
+        if (comparable_input(json_array_get(inputs_a, i), json_array_get(inputs_b, i)) !=
+            COMPARABLE_INPUT_SAME)
             return false;
     return true;
 }
 
-/* Which part of the environment differs, in words; the fingerprint's parts are in probe/probe.c. */
-static const char *why_other_environment(const struct run *run, const struct run *reference) {
+/* The fingerprint's parts are in probe/probe.c. */
+const char *comparable_why_environment(const struct run *run, const struct run *reference) {
     static const struct {
         const char *part, *why;
     } parts[] = {
@@ -237,13 +270,19 @@ static const char *why_other_environment(const struct run *run, const struct run
     const json_t *b = json_get_object(reference->environment, "fingerprint_parts");
 
     for (size_t i = 0; a && b && i < ARRAY_LENGTH(parts); i++)
-        if (compare_values(known_text(a, parts[i].part), known_text(b, parts[i].part)) == DIFFERENT)
+        if (comparable_values(comparable_known_text(a, parts[i].part),
+                              comparable_known_text(b, parts[i].part)) == COMPARABLE_DIFFERENT)
             return parts[i].why;
     return N_("the environment changed");
 }
 
+enum comparable_sameness comparable_environment(const struct run *a, const struct run *b) {
+    return comparable_values(comparable_known_text(a->environment, "fingerprint"),
+                             comparable_known_text(b->environment, "fingerprint"));
+}
+
 static bool has_same(const struct run *a, const struct run *b, const char *key) {
-    return compare_values(json_object_get(a->start, key), json_object_get(b->start, key)) == SAME;
+    return has_same_fact(a->start, b->start, key);
 }
 
 static const char *why_not_same(const struct run *run, const struct run *reference) {
@@ -256,23 +295,22 @@ static const char *why_not_same(const struct run *run, const struct run *referen
     }
     if (!has_same(run, reference, "phase"))
         return N_("another phase was declared with --phase");
-    switch (compare_code(run, reference)) {
-    case SAME:
+    switch (comparable_code(run, reference)) {
+    case COMPARABLE_SAME:
         break;
-    case DIFFERENT:
+    case COMPARABLE_DIFFERENT:
         return N_("the code changed");
-    case ONE_UNKNOWN:
+    case COMPARABLE_ONE_UNKNOWN:
         return N_("the code state of only one of them is known");
     }
     if (!has_same_inputs(run, reference))
         return N_("an input changed");
-    switch (compare_values(known_text(run->environment, "fingerprint"),
-                           known_text(reference->environment, "fingerprint"))) {
-    case SAME:
+    switch (comparable_environment(run, reference)) {
+    case COMPARABLE_SAME:
         break;
-    case DIFFERENT:
-        return why_other_environment(run, reference);
-    case ONE_UNKNOWN:
+    case COMPARABLE_DIFFERENT:
+        return comparable_why_environment(run, reference);
+    case COMPARABLE_ONE_UNKNOWN:
         return N_("the environment of only one of them is known");
     }
     return NULL;

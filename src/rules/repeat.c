@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "forecast/predict.h"
+#include "rules/comparable-parts.h"
 #include "rules/comparable.h"
 
 #include <assert.h>
@@ -207,22 +208,13 @@ static void estimate_totals(struct estimator *e) {
 
 /* ---- attempts that failed ---- */
 
-static bool is_deliberate_stop(enum outcome_class outcome) {
-    return outcome == OUTCOME_BUDGET || outcome == OUTCOME_INTERRUPTED;
-}
-
-static bool is_unfinished(const struct run *run) {
-    return run->running || run->outcome == OUTCOME_RUNNING || run->outcome == OUTCOME_ENDED;
-}
-
 static void count_attempts(const struct run *const *runs, size_t count, struct estimator *e) {
     struct repeat_estimate *ret = e->ret;
     const struct run *reference = ret->used_count > 0 ? ret->used[0] : count > 0 ? runs[0] : NULL;
     struct quantity_part *failed = arena_alloc(e->arena, (count + 1) * sizeof *failed);
 
     for (size_t i = 0; i < count; i++) {
-        if (is_unfinished(runs[i]) || is_deliberate_stop(runs[i]->outcome) ||
-            !comparable_same_group(runs[i], reference))
+        if (!comparable_is_attempt(runs[i]) || !comparable_same_group(runs[i], reference))
             continue;
         ret->attempts++;
         if (runs[i]->outcome == OUTCOME_OK)
