@@ -98,13 +98,13 @@ static int take_stops(struct monitor *monitor) {
  * command by itself is not sent again: late as we are it would go to a command that has gone on,
  * and undo a stop that others have sent it since. */
 static void pass_continue(struct monitor *monitor) {
-    take_stops(monitor); /* it is to go on: we need not stop with it */
-    if (monitor->continued_by_others) {
-        monitor->continued_by_others = false;
-        return;
+    if (!monitor->continued_by_others)
+        take_stops(monitor); /* it is to go on: we need not stop with it */
+    if (!monitor->continued_by_others) {
+        monitor->continue_sent = monitor->stopped_since_ns != 0;
+        signals_send(monitor->command_pidfd, monitor->command, SIGCONT);
     }
-    monitor->continue_sent = monitor->stopped_since_ns != 0;
-    signals_send(monitor->command_pidfd, monitor->command, SIGCONT);
+    monitor->continued_by_others = false;
 }
 
 /* ---- signals passed on ---- */

@@ -34,7 +34,9 @@ static const char usage[] =
     "read FILE            read to the end\n"
     "isatty               print for 0, 1, 2 whether it is a terminal\n"
     "winsize              print rows and columns of standard output\n"
-    "wait-winch           wait for SIGWINCH, then print rows and columns\n"
+    "wait-size ROWS COLUMNS   after each SIGWINCH look at the size; print it when it is that\n"
+    "wait-file FILE       until it exists\n"
+    "await N              until signal N comes; also one that was blocked and waits\n"
     "catch N              print 'caught N' on standard error for signal N and go on\n"
     "ignore N             ignore signal N\n"
     "pause                wait until a signal ends us\n"
@@ -191,12 +193,37 @@ static void catch_signal(int which) {
     sigaction(which, &action, NULL);
 }
 
-static void wait_winch(void) {
+/* Only a signal makes it look: the size that the last one announced is to be the right one. */
+static void wait_size(double rows, double columns) {
+    struct winsize size = {0};
     catch_signal(SIGWINCH);
-    while (caught != SIGWINCH) {
+    do {
+        while (caught != SIGWINCH) {
+            sleep_for(0.01);
+        }
+        caught = 0;
+        if (ioctl(1, TIOCGWINSZ, &size) != 0) {
+            fail("winsize");
+        }
+    } while (size.ws_row != (int)rows || size.ws_col != (int)columns);
+    print_winsize();
+}
+
+static void wait_file(const char *path) {
+    while (access(path, F_OK) != 0) {
         sleep_for(0.01);
     }
-    print_winsize();
+}
+
+static void await_signal(int which) {
+    sigset_t set;
+    int got;
+    sigemptyset(&set);
+    sigaddset(&set, which);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (sigwait(&set, &got) != 0) {
+        fail("await");
+    }
 }
 
 static pid_t fork_or_fail(void) {
@@ -320,8 +347,6 @@ static bool do_simple(const char *verb, char **word) {
         print_terminals();
     } else if (strcmp(verb, "winsize") == 0) {
         print_winsize();
-    } else if (strcmp(verb, "wait-winch") == 0) {
-        wait_winch();
     } else if (strcmp(verb, "pause") == 0) {
         for (;;) {
             pause();
@@ -369,6 +394,10 @@ static bool do_one(const char *verb, const char *word) {
         read_file(word);
     } else if (strcmp(verb, "catch") == 0) {
         catch_signal((int)number(word));
+    } else if (strcmp(verb, "wait-file") == 0) {
+        wait_file(word);
+    } else if (strcmp(verb, "await") == 0) {
+        await_signal((int)number(word));
     } else if (strcmp(verb, "ignore") == 0) {
         signal((int)number(word), SIG_IGN);
     } else if (strcmp(verb, "fork") == 0) {
@@ -391,6 +420,10 @@ static int do_verb(const char *verb, char **word, int left) {
     }
     if (left >= 2 && strcmp(verb, "spike") == 0) {
         spike(number(word[0]), number(word[1]));
+        return 3;
+    }
+    if (left >= 2 && strcmp(verb, "wait-size") == 0) {
+        wait_size(number(word[0]), number(word[1]));
         return 3;
     }
     if (left >= 2 && strcmp(verb, "write") == 0) {

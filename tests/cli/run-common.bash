@@ -4,6 +4,8 @@
 #   no_record KIND [TEXT]  there is no such line (with that text in it)
 #   shown EXPR      a Python expression over `show --json @1`, called `d`
 #   runs_in_ledger  how many there are
+#   appears FILE    waits until there is something in it
+#   until_true CMD  waits until the command succeeds
 #   long            is the long suite wanted (PROBELAUF_TEST_LONG; common_setup clears PROBELAUF_*)
 
 PROBELAUF_TEST_LONG_=${PROBELAUF_TEST_LONG-}
@@ -13,6 +15,22 @@ setup() {
     common_setup
     : "${CHILD:?set CHILD to the built child program}"
     export PROBELAUF
+}
+
+# A minute is for the slowest machine; what does not come in it does not come.
+until_true() {
+    local end=$((SECONDS + 60))
+    until "$@"; do
+        if [ "$SECONDS" -ge "$end" ]; then
+            echo "waited in vain for: $*"
+            return 1
+        fi
+        sleep 0.02
+    done
+}
+
+appears() {
+    until_true test -s "$1"
 }
 
 long() {

@@ -4,16 +4,6 @@
 
 load run-common
 
-# Waits until file $1 exists.
-appears() {
-    local i
-    for i in $(seq 500); do
-        [ -e "$1" ] && return
-        sleep 0.02
-    done
-    return 1
-}
-
 terminal() {
     run python "$BATS_TEST_DIRNAME/terminal.py" "$1" "$PROBELAUF" "$CHILD"
     echo "$output"
@@ -82,14 +72,18 @@ print(subprocess.run(sys.argv[1:]).returncode)' "$PROBELAUF" run -q -- "$CHILD" 
 }
 
 @test "--max-time kills what ignores SIGTERM after the grace, until none is left" {
-    run probelauf run -q --max-time 0.3s --grace 0.3s -- "$CHILD" ignore 15 hold 3 60
+    # Ignored from its first instant on, however late it comes to say so itself.
+    run bash -c "trap '' TERM; '$PROBELAUF' run -q --max-time 0.3s --grace 0.3s -- '$CHILD' hold 3 600"
     [ "$status" -eq 124 ]
     record END | grep -q '"signal":9'
     record END | grep -q '"survivors":\[\]'
 }
 
 @test "a command that ends well within the grace is stopped by the budget all the same" {
-    run probelauf run -q --max-time 0.3s --grace 10s -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.05; done'
+    # SIGTERM is blocked from its first instant on, so that it waits for a command that is late.
+    run python -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+os.execv(sys.argv[1], sys.argv[1:])' "$PROBELAUF" run -q --max-time 0.3s --grace 100s -- "$CHILD" await 15 exit 0
     [ "$status" -eq 124 ]
     record END | grep -q '"exit_code":0'
 }
@@ -98,7 +92,7 @@ print(subprocess.run(sys.argv[1:]).returncode)' "$PROBELAUF" run -q -- "$CHILD" 
     local signal
     for signal in HUP USR1 USR2 TERM; do
         rm -f ready
-        "$PROBELAUF" run -q -- sh -c "trap 'echo got-$signal; exit 9' $signal; : >ready; while :; do sleep 0.02; done" >printed &
+        "$PROBELAUF" run -q -- sh -c "trap 'echo got-$signal; exit 9' $signal; echo >ready; while :; do sleep 0.02; done" >printed &
         local monitor=$!
         appears ready
         kill "-$signal" "$monitor"
@@ -110,10 +104,12 @@ print(subprocess.run(sys.argv[1:]).returncode)' "$PROBELAUF" run -q -- "$CHILD" 
 }
 
 @test "SIGINT from kill is passed on once" {
-    "$PROBELAUF" run -q -- "$CHILD" catch 2 write ready 1 sleep 1 2>printed &
+    "$PROBELAUF" run -q -- "$CHILD" catch 2 write ready 1 wait-file go sleep 0.3 2>printed &
     local monitor=$!
     appears ready
     kill -INT "$monitor"
+    appears printed
+    : >go
     wait "$monitor"
     [ "$(cat printed)" = "caught 02" ]
 }
@@ -211,6 +207,14 @@ assert seen == {("1", "0", "0")}, seen' <attempts.csv
     record END | python -c 'import json, sys
 end = json.loads(sys.stdin.read().split(" ", 2)[2])
 assert end["stopped_ns"] > 1e9, end'
+}
+
+@test "terminal: fg continues the command once, and nothing continues it after the next Ctrl-Z" {
+    terminal continued
+}
+
+@test "terminal: a SIGCONT to the monitor alone continues the command" {
+    terminal alone
 }
 
 @test "terminal: window size reaches the command" {
