@@ -8,6 +8,7 @@
 #include "forecast/predict.h"
 
 #include "base/mem.h"
+#include "forecast/predict-parts.h"
 
 #include <errno.h>
 #include <gsl/gsl_cdf.h>
@@ -15,18 +16,12 @@
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sf_erf.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define SMALL_SPREAD \
     0.5 /* of the logarithm: up to here a sum of hundreds is lognormal to a thousandth */
 #define LONGEST_DRAWN  40u
 #define LARGEST_SPREAD 1e4 /* e^10000 is no duration; keeps the arithmetic finite */
-
-/* One possible future: the parameters that all its runs share. */
-struct future {
-    double mean, spread; /* of the logarithm */
-};
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a;
@@ -49,9 +44,18 @@ double predict_resolution_s(const double *values, size_t count) {
     return 0.001;
 }
 
-/* The mean and the standard deviation of the logarithms, the latter at least one step of the clock.
- */
-static void fit(const double *values, size_t count, double *ret_mean, double *ret_spread) {
+bool predict_is_positive(const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]) || values[i] <= 0.0)
+            return false;
+    return true;
+}
+
+double predict_least_spread(const double *values, size_t count, double log_mean) {
+    return predict_resolution_s(values, count) / exp(log_mean);
+}
+
+struct predict_fit predict_fit(const double *values, size_t count) {
     double mean = 0.0;
     double squares = 0.0;
 
@@ -60,14 +64,32 @@ static void fit(const double *values, size_t count, double *ret_mean, double *re
     for (size_t i = 0; i < count; i++)
         squares += (log(values[i]) - mean) * (log(values[i]) - mean);
     double spread = sqrt(squares / (double)(count - 1));
-    double least = predict_resolution_s(values, count) / exp(mean);
-    *ret_mean = mean;
-    *ret_spread = spread > least ? spread : least;
+    double least = predict_least_spread(values, count, mean);
+    return (struct predict_fit){.mean = mean,
+                                .spread = spread > least ? spread : least,
+                                .freedom = (double)(count - 1),
+                                .count = (double)count};
+}
+
+gsl_rng *predict_random_new(uint64_t seed) {
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(random, (uint32_t)(seed ^ (seed >> 32))); /* the generator takes 32 bits */
+    return random;
+}
+
+struct predict_future predict_draw_future(gsl_rng *random, const struct predict_fit *fit) {
+    struct predict_future future;
+    future.spread = fmin(fit->spread * sqrt(fit->freedom / gsl_ran_chisq(random, fit->freedom)),
+                         LARGEST_SPREAD);
+    future.mean =
+        fit->mean + future.spread / sqrt(fit->count) * gsl_ran_gaussian_ziggurat(random, 1.0);
+    return future;
 }
 
 /* Logarithm of the sum of `repeats` lognormal durations, drawn one by one; scaled by the largest so
  * that none overflows. */
-static double draw_sum(gsl_rng *random, struct future future, size_t repeats, double *logs) {
+static double draw_each(gsl_rng *random, struct predict_future future, size_t repeats,
+                        double *logs) {
     double largest = -HUGE_VAL;
     double sum = 0.0;
 
@@ -101,7 +123,8 @@ static double draw_by_moments(gsl_rng *random, double log_mean, double log_squar
 /* The sum of many runs at once. With a small spread their moments decide. With a large one the
  * longest of them do: these are drawn as order statistics (from the longest down), the others as
  * one sum by their moments below the last one drawn. */
-static double draw_many(gsl_rng *random, struct future future, uint64_t repeats, double *logs) {
+static double draw_many(gsl_rng *random, struct predict_future future, uint64_t repeats,
+                        double *logs) {
     double spread = future.spread;
     double variance = spread * spread;
 
@@ -127,8 +150,17 @@ static double draw_many(gsl_rng *random, struct future future, uint64_t repeats,
     return future.mean + largest + log(sum);
 }
 
-/* Quantile of sorted values, interpolated between order statistics. */
-static double quantile(const double *sorted, size_t count, double p) {
+double predict_draw_sum(gsl_rng *random, struct predict_future future, uint64_t repeats,
+                        double *logs) {
+    return repeats <= PREDICT_EXACT_REPEATS ? draw_each(random, future, (size_t)repeats, logs)
+                                            : draw_many(random, future, repeats, logs);
+}
+
+void predict_sort(double *values, size_t count) {
+    qsort(values, count, sizeof *values, compare_doubles);
+}
+
+double predict_quantile(const double *sorted, size_t count, double p) {
     double at = p * (double)(count - 1);
     size_t low = (size_t)at;
     if (low + 1 >= count)
@@ -136,52 +168,32 @@ static double quantile(const double *sorted, size_t count, double p) {
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
 }
 
-static bool is_usable(const double *values, size_t count, uint64_t repeats, size_t draws) {
-    if (count < 2 || repeats < 1 || draws < 100)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(values[i]) || values[i] <= 0.0)
-            return false;
-    return true;
-}
-
 int predict_total(const double *values, size_t count, uint64_t repeats, uint64_t seed, size_t draws,
                   struct predict_total *ret) {
-    double mean;
-    double spread;
-
     *ret = (struct predict_total){NAN, NAN, NAN};
-    if (!is_usable(values, count, repeats, draws))
+    if (count < 2 || repeats < 1 || draws < 100 || !predict_is_positive(values, count))
         return -EINVAL;
-    fit(values, count, &mean, &spread);
+    struct predict_fit fit = predict_fit(values, count);
 
-    bool one_by_one = repeats <= PREDICT_EXACT_REPEATS;
     AUTO_FREE double *totals = mem_alloc(draws * sizeof *totals);
-    AUTO_FREE struct future *futures = mem_alloc(draws * sizeof *futures);
+    AUTO_FREE struct predict_future *futures = mem_alloc(draws * sizeof *futures);
     AUTO_FREE double *logs = mem_alloc(PREDICT_EXACT_REPEATS * sizeof *logs);
-    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_rng_set(random, (uint32_t)(seed ^ (seed >> 32))); /* the generator takes 32 bits */
+    gsl_rng *random = predict_random_new(seed);
 
     /* All futures first: they are the same however many runs are asked for. */
-    for (size_t i = 0; i < draws; i++) {
-        double freedom = (double)(count - 1);
-        futures[i].spread =
-            fmin(spread * sqrt(freedom / gsl_ran_chisq(random, freedom)), LARGEST_SPREAD);
-        futures[i].mean =
-            mean + futures[i].spread / sqrt((double)count) * gsl_ran_gaussian_ziggurat(random, 1.0);
-    }
     for (size_t i = 0; i < draws; i++)
-        totals[i] = one_by_one ? draw_sum(random, futures[i], (size_t)repeats, logs)
-                               : draw_many(random, futures[i], repeats, logs);
+        futures[i] = predict_draw_future(random, &fit);
+    for (size_t i = 0; i < draws; i++)
+        totals[i] = predict_draw_sum(random, futures[i], repeats, logs);
     gsl_rng_free(random);
 
-    qsort(totals, draws, sizeof *totals, compare_doubles);
-    double p50 = quantile(totals, draws, 0.50);
-    double p95 = quantile(totals, draws, 0.95);
+    predict_sort(totals, draws);
+    double p50 = predict_quantile(totals, draws, 0.50);
+    double p95 = predict_quantile(totals, draws, 0.95);
     ret->p50 = exp(p50);
     if (!(p95 - p50 <= log(PREDICT_WIDEST_RATIO)) || !isfinite(exp(p95)))
         return -ERANGE;
-    ret->p05 = exp(quantile(totals, draws, 0.05));
+    ret->p05 = exp(predict_quantile(totals, draws, 0.05));
     ret->p95 = exp(p95);
     return 0;
 }

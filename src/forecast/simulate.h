@@ -26,6 +26,15 @@ struct futures {
     double *draws; /* count of them; NULL unless DRAWN */
     size_t count;
     bool no_interval; /* drawn, but a part without interval is in it: no p05, p95 */
+    bool too_wide;    /* the reason of no_interval: it, or a part of it, is (too-few-runs) */
+    double p05, p95;  /* of the draws; only without no_interval */
+};
+
+/* Which stream a part draws from. Parts of the same `shared` name have the same unknown parameters
+ * in each future (one condition in two blocks), their own runs differ by `own`. */
+struct simulate_stream {
+    uint64_t seed;
+    const char *shared, *own;
 };
 
 /* Where the spread of a condition with too few own runs comes from. */
@@ -38,20 +47,22 @@ struct simulate_spread simulate_pool(const double *const *groups, const size_t *
                                      size_t group_count);
 
 /* `repeats` further runs like these. count 0: open. One value and nothing to borrow: a value
- * without interval. 0 repeats: the value 0. name: of the stream. *ret_borrowed (may be NULL): the
- * interval rests on borrowed spread. */
+ * without interval; so do values of which some are 0 (no logarithm). 0 repeats: the value 0. A
+ * value that is negative or not finite: open. *ret_borrowed (may be NULL): the interval rests on
+ * borrowed spread. */
 struct futures simulate_runs(const double *values, size_t count, uint64_t repeats,
-                             struct simulate_spread borrow, uint64_t seed, const char *name,
+                             struct simulate_spread borrow, struct simulate_stream stream,
                              size_t draws, struct arena *arena, bool *ret_borrowed);
 
-/* Time lost by failed attempts on the way to `successes` (> 0) successful runs: the failure rate
- * has the posterior Beta(1/2 + failures, 1/2 + attempts - failures), each failure costs one of
- * `lost` (or lognormal around them). retry_max < 0: no limit. *ret_unfinished: share of the futures
- * in which some run is not finished after retry_max repeats. Open without an attempt or without a
- * known loss. */
+/* Time lost by failed attempts on the way to `successes` successful runs: the failure rate has the
+ * posterior Beta(1/2 + failures, 1/2 + attempts - failures), each failure costs one of `lost`,
+ * whose unknown shares are drawn once per future (Rubin's Bayesian bootstrap). retry_max < 0: no
+ * limit. *ret_unfinished (may be NULL): share of the futures in which some run is not finished
+ * after retry_max repeats. Open without an attempt or without a known loss; 0 successes: the value
+ * 0. */
 struct futures simulate_retries(uint64_t attempts, uint64_t failures, const double *lost,
                                 size_t lost_count, uint64_t successes, int64_t retry_max,
-                                uint64_t seed, const char *name, size_t draws, struct arena *arena,
+                                struct simulate_stream stream, size_t draws, struct arena *arena,
                                 double *ret_unfinished);
 
 struct futures simulate_value(double value);
@@ -59,8 +70,13 @@ struct futures simulate_value(double value);
  * open. */
 struct futures simulate_sum(const struct futures *parts, size_t count, struct arena *arena,
                             bool *ret_open);
+/* The same, part by part: add to a zeroed sum (its draws live in arena), then settle it, which
+ * finds its quantiles. A part may be freed once it is added. */
+void simulate_add(struct futures *sum, const struct futures *part, struct arena *arena);
+void simulate_settle(struct futures *sum);
+/* factor: finite, not negative. */
 struct futures simulate_scale(struct futures part, double factor, struct arena *arena);
-/* p05, p50, p95; false: no interval (a single value, a part without one, or too wide: p95 over ten
- * times p50). */
+/* p05, p50, p95 of settled futures; false: no interval (a single value, a part without one that is
+ * not 0, or too wide: p95 over ten times p50; a median of 0 has no ratio and is not too wide). */
 bool simulate_interval(const struct futures *futures, double *ret_p05, double *ret_p50,
                        double *ret_p95);
