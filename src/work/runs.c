@@ -409,20 +409,6 @@ static int load_bytes(struct runs *runs, const struct store_entry *entry, void *
                    "the journal of run %s is gone and the ledger cannot be read", entry->run);
 }
 
-struct events {
-    struct fold_event *items; /* payloads owned */
-    size_t count;
-};
-
-static void events_done(struct events *events) {
-    for (size_t i = 0; i < events->count; i++) {
-        json_t *payload = (json_t *)(uintptr_t)events->items[i].payload;
-        json_decref(payload);
-    }
-    free(events->items);
-}
-#define AUTO_EVENTS __attribute__((cleanup(events_done)))
-
 /* The EVENT record of an event's journal; NULL when it has none. */
 static json_t *read_event(const void *bytes, size_t length) {
     struct journal_reader reader;
@@ -436,16 +422,17 @@ static json_t *read_event(const void *bytes, size_t length) {
     return NULL;
 }
 
-/* What was said about a run, oldest first. */
-static int load_events(struct runs *runs, const char *run, struct events *events, struct err *err) {
+int runs_events(struct runs *runs, const struct store_query *query, json_t **ret_events,
+                struct err *err) {
     AUTO_ARENA struct arena *arena = arena_new();
-    struct store_query query = {.type = "event", .about = run};
+    AUTO_JSON json_t *events = json_array();
+    struct store_query full = *query;
     struct store_entry *entries;
     size_t count;
-    int rc = merge(runs, &query, arena, &entries, &count, err);
+    full.type = "event";
+    int rc = merge(runs, &full, arena, &entries, &count, err);
     if (rc < 0)
         return rc;
-    events->items = mem_alloc((count + 1) * sizeof(*events->items));
     for (size_t i = count; i > 0; i--) {
         AUTO_FREE void *bytes = NULL;
         size_t length = 0;
@@ -453,26 +440,32 @@ static int load_events(struct runs *runs, const char *run, struct events *events
         rc = load_bytes(runs, &entries[i - 1], &bytes, &length, &live, err);
         if (rc < 0)
             return rc;
-        json_t *payload = read_event(bytes, length);
-        if (payload)
-            events->items[events->count++].payload = payload;
+        json_t *event = read_event(bytes, length);
+        if (event) {
+            json_put_text(event, "id", entries[i - 1].run);
+            json_array_append_new(events, event);
+        }
     }
+    *ret_events = steal(events);
     return 0;
 }
 
 int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool with_series,
                     struct run **ret_run, struct err *err) {
     AUTO_FREE void *bytes = NULL;
-    AUTO_EVENTS struct events events = {0};
+    AUTO_JSON json_t *events = NULL;
     struct fold_input input = {0};
     int rc = load_bytes(runs, entry, &bytes, &input.length, &input.live, err);
     if (rc == 0)
-        rc = load_events(runs, entry->run, &events, err);
+        rc = runs_events(runs, &(struct store_query){.about = entry->run}, &events, err);
     if (rc < 0)
         return rc;
+    AUTO_FREE struct fold_event *said = mem_alloc((json_array_size(events) + 1) * sizeof(*said));
+    for (size_t i = 0; i < json_array_size(events); i++)
+        said[i].payload = json_array_get(events, i);
     input.bytes = bytes;
-    input.events = events.items;
-    input.event_count = events.count;
+    input.events = said;
+    input.event_count = json_array_size(events);
     rc = fold_run(&input, with_series, ret_run, err);
     return rc < 0 ? err_add(err, rc, "reading run %s", entry->run) : 0;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/json.h"
 #include "model/run.h"
 #include "store/store.h"
 #include "work/place.h"
@@ -40,3 +41,8 @@ int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool wit
 /* Journal bytes as they are; caller frees. */
 int runs_journal(struct runs *runs, const char *ref, void **ret_bytes, size_t *ret_length,
                  struct err *err);
+
+/* The events that the query chooses (type "event" is meant), oldest first: a new array of their
+ * EVENT records, each with its id as `id`. Those that hold no sound record are left out. */
+int runs_events(struct runs *runs, const struct store_query *query, json_t **ret_events,
+                struct err *err);
