@@ -1,2 +1,194 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A study as a command works with it. Reads the plan's runs and events and looks at the code as it
+ * is now; what they mean is decided in rules/study.h, not here. Changes nothing.
+ */
 #include "work/study.h"
+
+#include "base/clock.h"
+#include "base/msg.h"
+#include "base/root.h"
+#include "base/str.h"
+#include "probe/probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void work_study_done(struct work_study *study) {
+    for (size_t i = 0; i < study->run_count; i++)
+        study->runs[i] = run_free(study->runs[i]);
+    mem_free_ptr(&study->runs);
+    json_decref_ptr(&study->code);
+    json_decref_ptr(&study->events);
+    json_decref_ptr(&study->code_paths);
+    study->plan = plan_free(study->plan);
+    study->arena = arena_free(study->arena);
+    *study = (struct work_study){0};
+}
+
+/* ---- the target ---- */
+
+static int unknown_environment(const struct plan *plan, const char *id, struct err *err) {
+    AUTO_FREE const char **ids = mem_alloc((plan->environment_count + 1) * sizeof(*ids));
+    if (plan->environment_count == 0)
+        return err_set(err, -EINVAL, "environment-unknown",
+                       "the plan names no environments, so there is no '%s': add it under "
+                       "'environments:'",
+                       id);
+    for (size_t i = 0; i < plan->environment_count; i++)
+        ids[i] = plan->environments[i].id;
+    const char *near = str_nearest(id, ids, plan->environment_count);
+    if (near)
+        return err_set(err, -EINVAL, "environment-unknown",
+                       "the plan has no environment '%s'; did you mean '%s'?", id, near);
+    return err_set(err, -EINVAL, "environment-unknown",
+                   "the plan has no environment '%s'; its first one is '%s'", id, ids[0]);
+}
+
+static int find_environment(const struct plan *plan, const char *id,
+                            const struct plan_environment **ret_environment, struct err *err) {
+    const char *variable = getenv("PROBELAUF_ENV");
+    if (!id && variable && *variable)
+        id = variable;
+    *ret_environment = !id && plan->environment_count > 0 ? &plan->environments[0] : NULL;
+    if (!id)
+        return 0;
+    for (size_t i = 0; i < plan->environment_count; i++)
+        if (plan->environments[i].id && strcmp(plan->environments[i].id, id) == 0) {
+            *ret_environment = &plan->environments[i];
+            return 0;
+        }
+    return unknown_environment(plan, id, err);
+}
+
+/* ---- the runs ---- */
+
+static bool has_run(const struct work_study *study, const char *id) {
+    for (size_t i = study->run_count; i > 0; i--)
+        if (strcmp(study->runs[i - 1]->id, id) == 0)
+            return true;
+    return false;
+}
+
+/* Rows come newest first; of the parts of one run the one that began first stands last. */
+static int load_runs(struct work_study *study, struct runs *runs, struct err *err) {
+    struct store_query query = {
+        .type = "run", .study = study->plan->study.id, .limit = WORK_STUDY_RUNS_MAX + 1};
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct store_entry *entries = NULL;
+    size_t count = 0, unreadable = 0;
+    int rc = runs_list(runs, &query, arena, &entries, &count, err);
+    if (rc < 0)
+        return rc;
+    if (count > WORK_STUDY_RUNS_MAX) {
+        study->more = true;
+        count = WORK_STUDY_RUNS_MAX;
+    }
+    study->runs = mem_alloc((count + 1) * sizeof(*study->runs));
+    for (size_t i = 0; i < count; i++) {
+        struct err one = ERR_INIT;
+        if (has_run(study, entries[i].run))
+            continue;
+        if (runs_load_entry(runs, &entries[i], false, &study->runs[study->run_count], &one) == 0)
+            study->run_count++;
+        else
+            unreadable++;
+    }
+    if (unreadable > 0)
+        study->unreadable = arena_printf(
+            study->arena,
+            msg_plural((unsigned long)unreadable,
+                       "%zu record of this study cannot be read; see 'probelauf ledger check'",
+                       "%zu records of this study cannot be read; see 'probelauf ledger check'"),
+            unreadable);
+    return 0;
+}
+
+/* ---- the code as it is now ---- */
+
+static json_t *paths_json(const struct plan_code *code) {
+    if (code->paths.count == 0)
+        return NULL;
+    json_t *paths = json_array();
+    for (size_t i = 0; i < code->paths.count; i++)
+        json_array_append_new(paths, json_text(code->paths.items[i].text));
+    return paths;
+}
+
+static void look_at_code(struct work_study *study) {
+    AUTO_JSON json_t *environment = json_object();
+    AUTO_JSON json_t *reasons = json_object();
+    struct err broken = ERR_INIT;
+    const struct probe_context context = {
+        .root = &root_real,
+        .cwd = study->plan->folder,
+    };
+    (void)probe_git.collect(&context, environment, reasons, &broken);
+    json_t *code = json_get_object(environment, "code");
+    study->code = code ? json_incref(code) : json_object();
+    study->input.code_digest = json_get_text(study->code, "digest", NULL);
+    if (study->input.code_digest)
+        return;
+    const char *why = broken.code < 0 ? broken.text : json_get_text(study->code, "reason", NULL);
+    study->input.code_why =
+        why ? arena_strdup(study->arena, msg_get(why)) : _("git did not tell it");
+}
+
+/* ---- what was settled ---- */
+
+static void find_freezes(struct work_study *study) {
+    size_t count = json_array_size(study->events), found = 0;
+    struct evidence_freeze *freezes = arena_alloc(study->arena, (count + 1) * sizeof(*freezes));
+    for (size_t i = count; i > 0; i--) { /* events stand oldest first */
+        const json_t *event = json_array_get(study->events, i - 1);
+        const char *block = json_get_text(event, "block", NULL);
+        if (!block || strcmp(json_get_text(event, "type", ""), "freeze") != 0)
+            continue;
+        freezes[found++] = (struct evidence_freeze){
+            .id = json_get_text(event, "id", ""),
+            .block = block,
+            .utc_ns = json_get_int(event, "utc_ns", 0),
+            .code_digest = json_get_text(json_get_object(event, "code"), "digest", NULL),
+            .plan_digest = json_get_text(event, "plan_digest", NULL),
+            .inputs = json_get_array(event, "inputs"),
+            .conditions = json_get_array(event, "conditions"),
+        };
+    }
+    study->input.freezes = freezes;
+    study->input.freeze_count = found;
+}
+
+void work_study_derive(struct work_study *study) {
+    find_freezes(study);
+    study_derive(&study->input, study->arena, &study->study);
+}
+
+int work_study_open(struct plan *take_plan, const struct work_study_options *options,
+                    struct runs *runs, struct work_study *ret, struct err *err) {
+    *ret = (struct work_study){.arena = arena_new(), .plan = take_plan, .unreadable = ""};
+    ret->input.plan = take_plan;
+    ret->input.now_utc_ns = clock_utc_ns();
+    int rc = find_environment(take_plan, options->environment, &ret->input.environment, err);
+    if (rc == 0)
+        rc = load_runs(ret, runs, err);
+    if (rc == 0)
+        rc = runs_events(runs, &(struct store_query){.study = take_plan->study.id}, &ret->events,
+                         err);
+    if (rc < 0)
+        return rc;
+    const struct run **looked_at =
+        arena_alloc(ret->arena, (ret->run_count + 1) * sizeof *looked_at);
+    for (size_t i = 0; i < ret->run_count; i++)
+        looked_at[i] = ret->runs[i];
+    ret->input.runs = looked_at;
+    ret->input.run_count = ret->run_count;
+    ret->code_paths = paths_json(&take_plan->code);
+    ret->input.code_paths = ret->code_paths;
+    if (options->look_at_code)
+        look_at_code(ret);
+    else
+        ret->input.code_why = _("it was not looked at");
+    work_study_derive(ret);
+    return 0;
+}

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "plan/plan.h"
 #include "rules/study.h"
 #include "work/find-plan.h"
@@ -22,10 +23,11 @@ struct work_study {
     struct plan *plan; /* owned */
     struct run **runs; /* owned, newest first: `input` and `study` point to them */
     size_t run_count;
-    size_t older; /* runs of the study beyond WORK_STUDY_RUNS_MAX that were not looked at */
+    bool more; /* there are older runs of the study, beyond WORK_STUDY_RUNS_MAX: not looked at */
     const char *unreadable; /* "" or one translated line about records that could not be read */
     json_t *code;           /* what the probe says of the code now; owned */
-    json_t *events;         /* bodies of the study's events; owned */
+    json_t *events;         /* the study's events, oldest first, each with its `id`; owned */
+    json_t *code_paths;     /* of the plan; NULL: the usual ones; owned */
     struct study_input input;
     struct study study;
 };
@@ -41,13 +43,16 @@ struct work_study_options {
 int work_study_open(struct plan *take_plan, const struct work_study_options *options,
                     struct runs *runs, struct work_study *ret, struct err *err);
 void work_study_done(struct work_study *study);
+/* Joins the parts again, after something in `input` or `events` was changed. */
+void work_study_derive(struct work_study *study);
 #define AUTO_WORK_STUDY __attribute__((cleanup(work_study_done)))
 
 /* ---- block freeze (C8) ---- */
 
 struct work_freeze {
-    const char *event; /* id */
-    size_t inputs;     /* files whose content was digested */
+    char event[UUID_TEXT_SIZE]; /* id */
+    size_t inputs;              /* that the block names */
+    size_t files;               /* whose content was digested */
     uint64_t bytes;
 };
 /* Records conditions, code and inputs (with their SHA-256; progress is called with bytes read so
@@ -60,8 +65,10 @@ int work_block_freeze(struct work_study *study, const struct place *place, struc
 
 /* ---- frozen estimates ---- */
 
+#define WORK_FROZEN_NAME_MAX 64u
 struct work_frozen {
     const char *event, *name, *who;
+    const char *environment; /* NULL: the plan named none */
     int64_t utc_ns;
     json_t *estimate;     /* borrowed: probelauf.estimate/1 as it was */
     const char *outdated; /* translated: what changed since (plan, code, environment, method); NULL:
