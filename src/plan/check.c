@@ -1,2 +1,229 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plan/reading.h"
+/*
+ * What only several parts of a plan together show: ids that stand twice or name nothing, statements
+ * without the source, person or reason that they need. What one key alone shows is the table's
+ * (schema.c). Must not change the plan.
+ */
+#include "plan/check.h"
+
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ids ---- */
+
+static int compare_ids(const void *a, const void *b) {
+    const struct check_id *left = a, *right = b;
+    int order = strcmp(left->text, right->text);
+    if (order != 0)
+        return order;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+/* parts: structs that begin with their place and hold their id at id_offset. Complains of ids that
+ * stand twice. */
+static struct check_ids ids_of(struct plan_reading *reading, const char *key, const void *parts,
+                               size_t count, size_t size, size_t id_offset) {
+    struct check_ids ids = {.key = key, .items = mem_alloc((count + 1) * sizeof *ids.items)};
+    for (size_t i = 0; i < count; i++) {
+        const char *part = (const char *)parts + i * size;
+        struct check_id id = {.number = i};
+        memcpy(&id.at, part, sizeof id.at);
+        memcpy(&id.text, part + id_offset, sizeof id.text);
+        if (id.text != NULL)
+            ids.items[ids.count++] = id;
+    }
+    if (ids.count > 0)
+        qsort(ids.items, ids.count, sizeof *ids.items, compare_ids);
+    size_t first = 0;
+    for (size_t i = 1; i < ids.count; i++) {
+        if (strcmp(ids.items[i].text, ids.items[first].text) == 0)
+            plan_complain(reading, ids.items[i].at, "plan-duplicate-id",
+                          "'%s' names a second entry of '%s'; the first is in line %" PRIu32,
+                          ids.items[i].text, key, ids.items[first].at.line);
+        else
+            first = i;
+    }
+    return ids;
+}
+
+/* An element of an array of the plan. */
+#define IDS_OF(reading, plan, list, count, member)                            \
+    ids_of(reading, #list, (plan)->list, (plan)->count, sizeof *(plan)->list, \
+           offsetof(__typeof__(*(plan)->list), member))
+
+const struct check_id *check_id_find(const struct check_ids *ids, const char *text) {
+    size_t low = 0, high = ids->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(ids->items[middle].text, text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_it = low < ids->count && strcmp(ids->items[low].text, text) == 0;
+    return is_it ? &ids->items[low] : NULL;
+}
+
+const struct check_id *check_refer(struct check *check, const struct check_ids *ids,
+                                   const char *text, struct plan_at at) {
+    if (text == NULL)
+        return NULL;
+    const struct check_id *found = check_id_find(ids, text);
+    /* Nobody reads more complaints, and looking for what was meant costs. */
+    if (found != NULL || check->reading->complaint_count >= PLAN_COMPLAINTS_MAX)
+        return found;
+    AUTO_FREE const char **texts = mem_alloc((ids->count + 1) * sizeof(const char *));
+    for (size_t i = 0; i < ids->count; i++)
+        texts[i] = ids->items[i].text;
+    const char *near = str_nearest(text, texts, ids->count);
+    if (near != NULL)
+        plan_complain(check->reading, at, "plan-reference",
+                      "there is no '%s' under '%s'; did you mean '%s'?", text, ids->key, near);
+    else
+        plan_complain(check->reading, at, "plan-reference", "there is no '%s' under '%s'", text,
+                      ids->key);
+    return NULL;
+}
+
+/* ---- facts ---- */
+
+/* REQUIREMENTS A9: what else is written about a paper is no source for what its work needs. */
+static bool is_resource_source(const char *kind) {
+    static const char *const kinds[] = {"paper", "repository", "own-trial"};
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+        if (strcmp(kinds[i], kind) == 0)
+            return true;
+    return false;
+}
+
+static void check_known_fact(struct plan_reading *reading, const struct plan_fact *fact) {
+    const struct {
+        bool said;
+        const char *key;
+    } needed[] = {
+        {fact->value != NULL, "value"},
+        {fact->source != NULL, "source"},
+        {fact->source_kind != NULL, "source_kind"},
+        {fact->seen.given, "seen"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(needed); i++)
+        if (!needed[i].said)
+            plan_complain(reading, fact->at, "plan-fact",
+                          "a fact that is known needs '%s'; without it the fact is open",
+                          needed[i].key);
+    if (fact->about != NULL && strcmp(fact->about, "resource") == 0 && fact->source_kind != NULL &&
+        !is_resource_source(fact->source_kind))
+        plan_complain(reading, fact->at, "plan-fact",
+                      "what the work needs is not known from '%s'; only from its body "
+                      "(paper), the repository or an own trial (own-trial)",
+                      fact->source_kind);
+}
+
+static void check_facts(struct check *check) {
+    for (size_t i = 0; i < check->plan->fact_count; i++) {
+        const struct plan_fact *fact = &check->plan->facts[i];
+        (void)check_refer(check, &check->environments, fact->environment, fact->at);
+        if (fact->state == PLAN_FACT_KNOWN)
+            check_known_fact(check->reading, fact);
+        if (fact->state == PLAN_FACT_OPEN && fact->value != NULL)
+            plan_warn(check->reading, fact->at, "plan-fact",
+                      "this fact is open, so its value counts for nothing; with a source it can be "
+                      "known");
+        if (fact->state == PLAN_FACT_OPEN && fact->value == NULL && fact->question == NULL)
+            plan_warn(check->reading, fact->at, "plan-fact",
+                      "an open fact without 'question' does not say what is to be found out");
+    }
+}
+
+/* ---- the paper, assumptions, tasks, dates ---- */
+
+static void check_paper_parts(struct check *check) {
+    for (size_t i = 0; i < check->plan->paper_part_count; i++) {
+        const struct plan_paper_part *part = &check->plan->paper_parts[i];
+        if (part->included == PLAN_NO && part->why == NULL)
+            plan_complain(check->reading, part->at, "plan-missing",
+                          "a part of the paper that is left out needs 'why'");
+        if (part->included != PLAN_UNSAID && part->source == NULL)
+            plan_warn(check->reading, part->at, "plan-source",
+                      "say under 'source' where in the paper this part stands, or that it is your "
+                      "own choice");
+    }
+}
+
+/* Who assumed it, when, and why. */
+static void check_assumed(struct plan_reading *reading, struct plan_at at, const char *who,
+                          const struct plan_date *when, const char *why) {
+    const char *key = who == NULL ? "who" : !when->given ? "when" : why == NULL ? "why" : NULL;
+    if (key != NULL)
+        plan_complain(reading, at, "plan-assumption",
+                      "what is assumed says who assumes it, when and why: '%s' is missing", key);
+}
+
+static void check_tasks(struct check *check) {
+    const struct plan *plan = check->plan;
+    for (size_t i = 0; i < plan->task_count; i++) /* `assumptions` cannot be without these keys */
+        if (plan->tasks[i].time.given)
+            check_assumed(check->reading, plan->tasks[i].time.at, plan->tasks[i].who,
+                          &plan->tasks[i].when, plan->tasks[i].why);
+}
+
+static void check_calendar(struct check *check) {
+    for (size_t i = 0; i < check->plan->calendar_count; i++) {
+        const struct plan_planned_date *date = &check->plan->calendar[i];
+        (void)check_refer(check, &check->blocks, date->block, date->at);
+        if (date->start.given && date->end.given && date->end.utc_ns < date->start.utc_ns)
+            plan_complain(check->reading, date->end.at, "plan-calendar",
+                          "the end %s is before the start %s", date->end.text, date->start.text);
+    }
+}
+
+static void check_environments(struct check *check) {
+    for (size_t i = 0; i < check->plan->environment_count; i++) {
+        const struct plan_environment *environment = &check->plan->environments[i];
+        if (environment->gpu != NULL && environment->gpus.given && environment->gpus.value == 0)
+            plan_warn(check->reading, environment->gpus.at, "plan-environment",
+                      "'gpu' names a GPU and 'gpus' says that there is none");
+        bool has_capacity = environment->gpu_memory.given || environment->host_memory.given;
+        if (has_capacity && environment->capacity_source == NULL)
+            plan_warn(check->reading,
+                      environment->gpu_memory.given ? environment->gpu_memory.at
+                                                    : environment->host_memory.at,
+                      "plan-source", "say under 'source' where this capacity is known from");
+    }
+}
+
+void plan_check(struct plan_reading *reading) {
+    struct plan *plan = reading->plan;
+    struct check check = {
+        .reading = reading,
+        .plan = plan,
+        .claims = IDS_OF(reading, plan, claims, claim_count, id),
+        .environments = IDS_OF(reading, plan, environments, environment_count, id),
+        .blocks = IDS_OF(reading, plan, blocks, block_count, id),
+        .steps = IDS_OF(reading, plan, steps, step_count, name),
+    };
+    struct check_ids others[] = {
+        IDS_OF(reading, plan, facts, fact_count, id),
+        IDS_OF(reading, plan, tasks, task_count, id),
+        IDS_OF(reading, plan, offers, offer_count, id),
+    };
+    check_facts(&check);
+    check_paper_parts(&check);
+    check_tasks(&check);
+    check_environments(&check);
+    check_calendar(&check);
+    for (size_t i = 0; i < plan->offer_count; i++)
+        (void)check_refer(&check, &check.environments, plan->offers[i].environment,
+                          plan->offers[i].at);
+    check_blocks(&check);
+    check_claims(&check);
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        mem_free_ptr(&others[i].items);
+    mem_free_ptr(&check.claims.items);
+    mem_free_ptr(&check.environments.items);
+    mem_free_ptr(&check.blocks.items);
+    mem_free_ptr(&check.steps.items);
+}
