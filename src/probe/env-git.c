@@ -45,6 +45,11 @@ static const char *why(int code) {
         return N_("git reported an error");
     case -ENOENT:
         return N_("the git program is not installed");
+    case -EINVAL:
+        return N_("git does not take the paths that the plan names as the code (code.paths)");
+    case -ENODATA:
+        return N_(
+            "no tracked file lies under the paths that the plan names as the code (code.paths)");
     default:
         return N_("the git program could not be started");
     }
@@ -169,7 +174,8 @@ static void keep_diff(const struct strbuf *diff, json_t *code, json_t *reasons) 
     }
 }
 
-static int put_diff(struct git_run *git, json_t *code, json_t *reasons) {
+static int put_diff(struct git_run *git, const struct git_scope *scope, json_t *code,
+                    json_t *reasons) {
     /* Everything that a configuration could change about the text is said here. */
     static const char *const ask[] = {"-c",
                                       "diff.noprefix=false",
@@ -198,7 +204,7 @@ static int put_diff(struct git_run *git, json_t *code, json_t *reasons) {
                                       "HEAD",
                                       NULL};
     AUTO_STRBUF struct strbuf diff = STRBUF_INIT;
-    int rc = git_run(git, ask, DIFF_LIMIT, &diff);
+    int rc = git_scope_run(git, scope, ask, DIFF_LIMIT, &diff);
     if (rc == -EFBIG) {
         reason_put(reasons, "code.diff", N_("the diff is larger than 8 MiB"));
         return 0;
@@ -220,11 +226,11 @@ static int put_diff(struct git_run *git, json_t *code, json_t *reasons) {
 
 /* How many files git neither tracks nor ignores; a folder of only such files counts once. Names are
  * not kept. */
-static int put_untracked(struct git_run *git, json_t *code) {
+static int put_untracked(struct git_run *git, const struct git_scope *scope, json_t *code) {
     static const char *const ask[] = {
         "ls-files", "-o", "-z", "--exclude-standard", "--directory", "--no-empty-directory", NULL};
     AUTO_STRBUF struct strbuf out = STRBUF_INIT;
-    int rc = git_run(git, ask, UNTRACKED_LIMIT, &out);
+    int rc = git_scope_run(git, scope, ask, UNTRACKED_LIMIT, &out);
     if (rc < 0) {
         return rc;
     }
@@ -241,7 +247,8 @@ static int put_untracked(struct git_run *git, json_t *code) {
 
 /* Each step adds what it found; the first that fails ends the rest, and the record says at which it
  * was. */
-static void by_git(struct git_run *git, json_t *code, json_t *reasons) {
+static void by_git(struct git_run *git, const struct git_scope *scope, json_t *code,
+                   json_t *reasons) {
     bool has_commit = false;
     struct git_tree tree;
     int rc = put_commit(git, code, &has_commit);
@@ -252,7 +259,7 @@ static void by_git(struct git_run *git, json_t *code, json_t *reasons) {
         rc = git_run_disarm(git);
     }
     if (rc == 0) {
-        rc = git_tree_read(git, &tree);
+        rc = git_tree_read(git, scope, &tree);
     }
     if (rc < 0) {
         reason_put(reasons, "code.digest", why(rc));
@@ -266,14 +273,14 @@ static void by_git(struct git_run *git, json_t *code, json_t *reasons) {
         reason_put(reasons, "code.submodules", N_("changes inside submodules are not looked at"));
     }
     if (tree.dirty && has_commit) {
-        rc = put_diff(git, code, reasons);
+        rc = put_diff(git, scope, code, reasons);
         if (rc < 0) {
             reason_put(reasons, "code.diff", why(rc));
         }
     } else if (!has_commit) {
         reason_put(reasons, "code.commit", N_("the repository has no commit yet"));
     }
-    rc = put_untracked(git, code);
+    rc = put_untracked(git, scope, code);
     if (rc < 0) {
         reason_put(reasons, "code.untracked", why(rc));
     }
@@ -284,20 +291,49 @@ static bool is_folder(const char *path) {
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* Where the code is: the plan's folder, else that of the command. */
+static const char *base_folder(const struct probe_context *context) {
+    return context->code_folder != NULL ? context->code_folder : context->cwd;
+}
+
+static bool has_paths(const struct probe_context *context) {
+    return context->code_paths != NULL && context->code_paths[0] != NULL;
+}
+
+static void read_tree(const struct probe_context *context, struct git_run *git, const char *top,
+                      json_t *code, json_t *reasons) {
+    static const char *const ask_prefix[] = {"rev-parse", "--show-prefix", NULL};
+    struct git_scope scope = {0};
+    AUTO_STRBUF struct strbuf except = STRBUF_INIT;
+    if (has_paths(context)) {
+        scope.folder = base_folder(context);
+        scope.paths = context->code_paths;
+    }
+    if (context->code_except != NULL) { /* "" at the top, else with a slash at its end */
+        bool below = false;
+        if (ask_line(git, ask_prefix, &except, &below) == 0 && git->status == 0) {
+            strbuf_add_str(&except, context->code_except);
+            scope.except = strbuf_str(&except);
+        }
+    }
+    git->folder = top;
+    by_git(git, &scope, code, reasons);
+}
+
 static void read_real(const struct probe_context *context, json_t *code, json_t *reasons) {
     static const char *const ask_top[] = {"rev-parse", "--show-toplevel", NULL};
+    const char *base = base_folder(context);
     struct git_files files;
-    bool has_files = git_files_find(context->root, context->cwd, &files);
+    bool has_files = git_files_find(context->root, base, &files);
     AUTO_STRBUF struct strbuf top = STRBUF_INIT;
     AUTO_GIT_RUN struct git_run git;
     int64_t budget_ns = context->budget_ns > 0 ? context->budget_ns : GIT_BUDGET_NS;
-    git_run_init(&git, context->cwd, clock_mono_ns() + budget_ns);
+    git_run_init(&git, base, clock_mono_ns() + budget_ns);
     bool accepted = false;
-    int rc = is_folder(context->cwd) ? ask_line(&git, ask_top, &top, &accepted) : -ENOTDIR;
+    int rc = is_folder(base) ? ask_line(&git, ask_top, &top, &accepted) : -ENOTDIR;
     if (rc == 0 && accepted) {
-        git.folder = strbuf_str(&top);
         json_put(code, "root", json_text_n(strbuf_str(&top), top.length));
-        by_git(&git, code, reasons);
+        read_tree(context, &git, strbuf_str(&top), code, reasons);
     } else if (has_files) {
         by_files(context->root, &files, code, rc < 0 ? why(rc) : why_refused(&files));
     } else {
@@ -305,18 +341,32 @@ static void read_real(const struct probe_context *context, json_t *code, json_t 
     }
 }
 
+static void put_paths(const struct probe_context *context, json_t *code) {
+    json_t *paths = json_array();
+    for (size_t i = 0; context->code_paths[i] != NULL; i++) {
+        AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+        secret_mask(context->code_paths[i], strlen(context->code_paths[i]), &safe);
+        (void)json_array_append_new(paths, json_text_n(strbuf_str(&safe), safe.length));
+    }
+    json_put(code, "paths", paths);
+}
+
 static int collect(const struct probe_context *context, json_t *environment, json_t *reasons,
                    struct err *err) {
     (void)err;
     json_t *code = json_object();
     json_put(environment, "code", code);
-    if (context->cwd == NULL || context->cwd[0] != '/') {
+    const char *base = base_folder(context);
+    if (has_paths(context)) {
+        put_paths(context, code);
+    }
+    if (base == NULL || base[0] != '/') {
         json_put_text(code, "reason", N_("the working folder is not known"));
     } else if (context->root->prefix[0] == '\0') {
         read_real(context, code, reasons);
     } else {
         struct git_files files; /* a recorded machine: git would look at this one */
-        if (git_files_find(context->root, context->cwd, &files)) {
+        if (git_files_find(context->root, base, &files)) {
             by_files(context->root, &files, code, N_("only the commit was read"));
         } else {
             json_put_text(code, "reason", N_("the working folder is in no git repository"));

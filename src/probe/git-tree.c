@@ -214,12 +214,20 @@ static int hash_batch(struct git_run *git, struct entry *const batch[], size_t c
     return git->status != 0 ? -EIO : take_oids(&out, batch, count);
 }
 
-static int hash_changed(struct git_run *git, struct entries *entries) {
+static bool counts(const struct git_scope *scope, const char *path) {
+    if (scope->except != NULL && strcmp(path, scope->except) == 0) {
+        return false;
+    }
+    return scope->paths != NULL || git_path_is_code(path);
+}
+
+static int hash_changed(struct git_run *git, const struct git_scope *scope,
+                        struct entries *entries) {
     struct entry *batch[BATCH_FILES];
     size_t count = 0, bytes = 0;
     for (size_t i = 0; i < entries->count; i++) {
         struct entry *entry = &entries->items[i];
-        if (!entry->changed || entry->deleted || !git_path_is_code(entry->path)) {
+        if (!entry->changed || entry->deleted || !counts(scope, entry->path)) {
             continue;
         }
         int rc = 0;
@@ -269,7 +277,8 @@ bool git_path_is_code(const char *path) {
            !str_starts_with(path, "docs/") && strcmp(path, "probelauf.yaml") != 0;
 }
 
-static void make_digest(const struct entries *entries, struct git_tree *ret) {
+static void make_digest(const struct entries *entries, const struct git_scope *scope,
+                        struct git_tree *ret) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     for (size_t i = 0; i < entries->count; i++) {
         const struct entry *entry = &entries->items[i];
@@ -278,7 +287,7 @@ static void make_digest(const struct entries *entries, struct git_tree *ret) {
         }
         /* what the index hides from git status is a change all the same */
         ret->dirty = ret->dirty || (entry->hidden && strcmp(entry->oid, entry->index_oid) != 0);
-        if (!entry->deleted && git_path_is_code(entry->path)) {
+        if (!entry->deleted && counts(scope, entry->path)) {
             strbuf_printf(&text, "%s %s\t%s", entry->mode, entry->oid, entry->path);
             strbuf_add_char(&text, '\0');
         }
@@ -287,19 +296,53 @@ static void make_digest(const struct entries *entries, struct git_tree *ret) {
     ret->file_count = entries->count;
 }
 
-int git_tree_read(struct git_run *git, struct git_tree *ret) {
-    static const char *const list[] = {"ls-files", "-s", "-v", "-z", NULL};
+int git_scope_run(struct git_run *git, const struct git_scope *scope, const char *const args[],
+                  size_t limit, struct strbuf *out) {
+    if (scope->paths == NULL) {
+        return git_run(git, args, limit, out);
+    }
+    size_t count = 0, paths = 0;
+    while (args[count] != NULL) {
+        count++;
+    }
+    while (scope->paths[paths] != NULL) {
+        paths++;
+    }
+    AUTO_FREE const char **all = mem_alloc((count + paths + 2) * sizeof *all);
+    memcpy(all, args, count * sizeof *all);
+    all[count] = "--";
+    memcpy(all + count + 1, scope->paths, paths * sizeof *all);
+    const char *top = git->folder;
+    git->folder = scope->folder != NULL ? scope->folder : top;
+    int rc = git_run(git, all, limit, out);
+    git->folder = top;
+    return rc;
+}
+
+/* The list tells first whether the paths are any; --full-name: below the top, wherever git runs. */
+static int read_list(struct git_run *git, const struct git_scope *scope, struct strbuf *index,
+                     struct entries *entries) {
+    static const char *const list[] = {"ls-files", "-s", "-v", "-z", "--full-name", NULL};
+    int rc = git_scope_run(git, scope, list, LIST_LIMIT, index);
+    if (rc < 0) {
+        return rc;
+    }
+    if (git->status != 0) {
+        return scope->paths != NULL ? -EINVAL : -EPROTO;
+    }
+    rc = read_index(index, entries);
+    return rc == 0 && entries->count == 0 && scope->paths != NULL ? -ENODATA : rc;
+}
+
+int git_tree_read(struct git_run *git, const struct git_scope *scope, struct git_tree *ret) {
     static const char *const status[] = {"status", "--porcelain=v2",          "-z",
                                          "-uno",   "--ignore-submodules=all", NULL};
     AUTO_STRBUF struct strbuf index = STRBUF_INIT, changes = STRBUF_INIT;
     struct entries entries AUTO_ENTRIES = {0};
     struct git_tree out = {0};
-    int rc = git_run(git, list, LIST_LIMIT, &index);
+    int rc = read_list(git, scope, &index, &entries);
     if (rc == 0) {
-        rc = git->status != 0 ? -EPROTO : read_index(&index, &entries);
-    }
-    if (rc == 0) {
-        rc = git_run(git, status, LIST_LIMIT, &changes);
+        rc = git_scope_run(git, scope, status, LIST_LIMIT, &changes);
     }
     if (rc == 0) {
         rc = git->status != 0 ? -EPROTO : read_changes(&changes, &entries, &out.dirty);
@@ -308,11 +351,11 @@ int git_tree_read(struct git_run *git, struct git_tree *ret) {
         return rc;
     }
     look_behind_flags(git->folder, &entries);
-    rc = hash_changed(git, &entries);
+    rc = hash_changed(git, scope, &entries);
     if (rc < 0) {
         return rc;
     }
-    make_digest(&entries, &out);
+    make_digest(&entries, scope, &out);
     *ret = out;
     return 0;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const struct probe_ops *const probes[] = {&probe_machine, &probe_limits, &probe_git,
-                                                 &probe_python};
+                                                 &probe_python, &probe_gpu};
 
 /* ---- fingerprint ---- */
 
@@ -74,13 +74,43 @@ static void interpreter(const json_t *environment, char **ret_version, char **re
     *ret_packages = packages != NULL ? mem_strdup(packages) : NULL;
 }
 
+/* "8x NVIDIA H200", the models of a mixed machine one behind the other in the order of the devices;
+ * NULL where no GPU is known to be there: such machines have the fingerprint that they always had.
+ */
+static char *gpu_models(const json_t *environment) {
+    const json_t *devices = json_get_array(json_get_object(environment, "gpu"), "devices");
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    size_t count = json_array_size(devices);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_get_text(json_array_get(devices, i), "name", "?");
+        size_t same = 0, before = 0;
+        for (size_t j = 0; j < count; j++) {
+            bool equal = strcmp(json_get_text(json_array_get(devices, j), "name", "?"), name) == 0;
+            same += equal;
+            before += equal && j < i;
+        }
+        if (before == 0) {
+            strbuf_printf(&text, "%s%zux %s", text.length > 0 ? "; " : "", same, name);
+        }
+    }
+    return count > 0 ? strbuf_take(&text) : NULL;
+}
+
+/* The major version, as evidence compares it. */
+static char *gpu_driver(const json_t *environment) {
+    const char *driver = json_get_text(json_get_object(environment, "gpu"), "driver", NULL);
+    return driver != NULL ? mem_strndup(driver, strcspn(driver, ".")) : NULL;
+}
+
 /* Adds `fingerprint_parts` (text or null each) and `fingerprint`, SHA-256 over the lines
- * "key=value\n" in this order; an open part is the line "key?\n". */
+ * "key=value\n" in this order; an open part is the line "key?\n". The last two stand only where
+ * there is a GPU. */
 static void put_fingerprint(json_t *environment) {
     const json_t *machine = json_get_object(environment, "machine");
     const json_t *totals = json_get_object(environment, "totals");
     const json_t *limits = json_get_object(environment, "limits");
     const char *model = json_get_text(machine, "cpu_model", NULL);
+    char *gpu = gpu_models(environment);
     struct {
         const char *key;
         char *value;
@@ -93,11 +123,14 @@ static void put_fingerprint(json_t *environment) {
         {"distribution", distribution(machine)},
         {"interpreter", NULL},
         {"packages", NULL},
+        {"gpu", gpu},
+        {"gpu_driver", gpu != NULL ? gpu_driver(environment) : NULL},
     };
+    size_t count = ARRAY_LENGTH(parts) - (gpu != NULL ? 0 : 2);
     interpreter(environment, &parts[6].value, &parts[7].value);
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     json_t *shown = json_object();
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) {
+    for (size_t i = 0; i < count; i++) {
         strbuf_printf(&text, "%s%s%s\n", parts[i].key, parts[i].value != NULL ? "=" : "?",
                       parts[i].value != NULL ? parts[i].value : "");
         json_put_text(shown, parts[i].key, parts[i].value);
@@ -107,6 +140,19 @@ static void put_fingerprint(json_t *environment) {
     digest_sha256(strbuf_str(&text), text.length, hex);
     json_put_text(environment, "fingerprint", hex);
     json_put(environment, "fingerprint_parts", shown);
+}
+
+json_t *probe_code(const struct probe_context *context) {
+    AUTO_JSON json_t *environment = json_object();
+    AUTO_JSON json_t *reasons = json_object();
+    struct err err = ERR_INIT;
+    int rc = probe_git.collect(context, environment, reasons, &err);
+    json_t *code = json_get_object(environment, "code");
+    code = code != NULL ? json_incref(code) : json_object();
+    if (rc < 0) {
+        json_put_text(code, "reason", err.text);
+    }
+    return code;
 }
 
 json_t *probe_environment(const struct probe_context *context) {

@@ -24,6 +24,11 @@ struct probe_context {
     const pid_t *pids; /* processes of the tree seen so far (for interpreters); may be empty */
     size_t pid_count;
     int64_t budget_ns; /* for the code and for the packages, each; 0: the usual 2 s */
+    /* What counts as the code, where a plan says it. */
+    const char *code_folder; /* absolute, of the plan: its repository is looked at; NULL: cwd's */
+    const char *const *code_paths; /* git path specs relative to code_folder (NULL: to cwd),
+                                      NULL-terminated; NULL or empty: all but what does not run */
+    const char *code_except; /* name of the plan file in code_folder: it is no code; may be NULL */
 };
 
 struct probe_ops {
@@ -34,7 +39,12 @@ struct probe_ops {
                    struct err *err);
 };
 
-extern const struct probe_ops probe_machine, probe_limits, probe_git, probe_python;
+extern const struct probe_ops probe_machine, probe_limits, probe_git, probe_python, probe_gpu;
+
+/* `code` alone, as it stands in the record, at this moment (root, cwd or code_folder and what
+ * follows it are looked at): what a run was made with is held against it. Never NULL; `reason` says
+ * why something is not known. */
+json_t *probe_code(const struct probe_context *context);
 
 /* All collectors in order; a broken one becomes a reason. Adds `fingerprint` (SHA-256 over what
  * decides comparability). */

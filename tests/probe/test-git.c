@@ -44,12 +44,6 @@ static const char *text(const struct code *code, const char *key) {
     return json_get_text(code->code, key, NULL);
 }
 
-#define GIT(folder, ...)                                                                         \
-    tree_run(folder,                                                                             \
-             (const char *const[]){"git", "-c", "user.name=T", "-c", "user.email=t@example.org", \
-                                   "-c", "commit.gpgsign=false", "-c",                           \
-                                   "protocol.file.allow=always", __VA_ARGS__, NULL})
-
 /* A repository with two files and one commit. */
 static char *repository(void) {
     char *base = tree_new();

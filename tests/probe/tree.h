@@ -108,3 +108,10 @@ static inline void tree_run(const char *cwd, const char *const argv[]) {
         fail_msg("'%s %s' failed with status %d", argv[0], argv[1] != NULL ? argv[1] : "", status);
     }
 }
+
+/* git with everything that it would ask a user for. */
+#define GIT(folder, ...)                                                                         \
+    tree_run(folder,                                                                             \
+             (const char *const[]){"git", "-c", "user.name=T", "-c", "user.email=t@example.org", \
+                                   "-c", "commit.gpgsign=false", "-c",                           \
+                                   "protocol.file.allow=always", __VA_ARGS__, NULL})
