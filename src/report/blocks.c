@@ -21,21 +21,34 @@ static void cell(struct layout_table *table, const char *text) {
     layout_table_cell(table, text, LAYOUT_PLAIN);
 }
 
-static void count_cell(struct layout_table *table, bool known, uint64_t count) {
+static void count_cell(struct layout_table *table, uint64_t count) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    study_words_add_count(&text, known, count);
+    study_words_add_count(&text, true, count);
+    cell(table, strbuf_str(&text));
+}
+
+/* "3/15": done of planned. */
+static void done_cell(struct layout_table *table, uint64_t done, bool known, uint64_t planned) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_printf(&text, "%llu/", (unsigned long long)done);
+    study_words_add_count(&text, known, planned);
     layout_table_cell(table, strbuf_str(&text), known ? LAYOUT_PLAIN : LAYOUT_BAD);
 }
 
+/* "2 claims: 1 reproduced, 1 open"; which ones stands in the block's own section. */
 static void claims_cell(struct layout_table *table, const struct study *study,
                         const struct plan_block *block) {
+    static const enum study_verdict order[] = {STUDY_REPRODUCED, STUDY_NOT_REPRODUCED, STUDY_OPEN};
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    for (size_t i = 0; i < block->claims.count; i++) {
-        const char *id = block->claims.items[i].text;
-        const struct study_claim *claim = study_words_claim(study, id);
-        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", id);
-        if (claim)
-            strbuf_printf(&text, ": %s", study_words_verdict(claim->verdict));
+    for (size_t v = 0; v < ARRAY_LENGTH(order); v++) {
+        size_t count = 0;
+        for (size_t i = 0; i < block->claims.count; i++) {
+            const struct study_claim *claim = study_words_claim(study, block->claims.items[i].text);
+            count += claim && claim->verdict == order[v];
+        }
+        if (count > 0)
+            strbuf_printf(&text, "%s%zu %s", text.length > 0 ? ", " : "", count,
+                          study_words_verdict(order[v]));
     }
     cell(table, text.length > 0 ? strbuf_str(&text) : "-");
 }
@@ -45,11 +58,10 @@ static void overview(const struct study *study, struct report_style style, struc
         {.title = _("block")},
         {.title = _("kind")},
         {.title = _("state")},
-        {.title = _("planned"), .right = true},
         {.title = _("done"), .right = true},
         {.title = _("valid"), .right = true},
         {.title = _("evidence")},
-        {.title = _("answers"), .elastic = 14, .wraps = true},
+        {.title = _("claims"), .elastic = 12, .wraps = true},
     };
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
     for (size_t i = 0; i < study->block_count; i++) {
@@ -59,9 +71,8 @@ static void overview(const struct study *study, struct report_style style, struc
         cell(table, kind && *kind ? kind : _("open"));
         layout_table_cell(table, study_words_state(block->state),
                           study_words_state_color(block->state));
-        count_cell(table, block->has_planned, block->planned);
-        count_cell(table, true, block->done);
-        count_cell(table, true, block->valid);
+        done_cell(table, block->done, block->has_planned, block->planned);
+        count_cell(table, block->valid);
         layout_table_cell(table, study_words_level(block->level),
                           study_words_level_color(block->level));
         claims_cell(table, study, block->block);
@@ -84,11 +95,16 @@ static bool has_problem(const struct study_condition *condition) {
            condition->done < condition->planned || condition->condition->supported == PLAN_NO;
 }
 
-/* Level, why there is no better one, and whether the code can do it at all. */
-static void evidence_cell(struct layout_table *table, const struct study_condition *condition) {
+/* Level, why there is no better one, and whether the code can do it at all. A sentence that stands
+ * in the line above is not repeated. */
+static void evidence_cell(struct layout_table *table, const struct study_condition *condition,
+                          const struct study_condition *above) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_add_str(&text, study_words_level(condition->level));
-    if (condition->why)
+    if (condition->why && above && above->why && strcmp(above->why, condition->why) == 0 &&
+        above->level == condition->level && strlen(condition->why) > 20)
+        strbuf_printf(&text, ": %s", _("as above"));
+    else if (condition->why)
         strbuf_printf(&text, ": %s", condition->why);
     if (condition->condition->supported == PLAN_NO)
         strbuf_printf(&text, "; %s", _("the code does not support it"));
@@ -104,7 +120,6 @@ static void conditions(const struct study_block *block, struct report_style styl
                        struct strbuf *out) {
     const struct layout_column columns[] = {
         {.title = _("condition")},
-        {.title = _("planned"), .right = true},
         {.title = _("done"), .right = true},
         {.title = _("valid"), .right = true},
         {.title = _("evidence"), .elastic = 16, .wraps = true},
@@ -112,6 +127,7 @@ static void conditions(const struct study_block *block, struct report_style styl
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
     bool all = style.verbose || block->condition_count <= CONDITIONS_SHOWN;
     size_t shown = 0, with_problem = 0;
+    const struct study_condition *last = NULL;
     for (size_t i = 0; i < block->condition_count; i++) {
         const struct study_condition *condition = &block->conditions[i];
         with_problem += has_problem(condition);
@@ -119,10 +135,10 @@ static void conditions(const struct study_block *block, struct report_style styl
             continue;
         shown++;
         cell(table, condition->condition->label);
-        count_cell(table, condition->has_planned, condition->planned);
-        count_cell(table, true, condition->done);
-        count_cell(table, true, condition->valid);
-        evidence_cell(table, condition);
+        done_cell(table, condition->done, condition->has_planned, condition->planned);
+        count_cell(table, condition->valid);
+        evidence_cell(table, condition, last);
+        last = condition;
     }
     if (shown > 0)
         layout_table_print(table, 2, out);
@@ -259,6 +275,10 @@ void report_blocks_text(const struct study *study, struct report_style style, st
         layout_paragraph(out, style, _("the plan has no blocks yet"));
     else
         overview(study, style, out);
+    if (study->block_count > 0)
+        layout_paragraph(out, style,
+                         _("done: runs that count and are verified, of those planned; valid: runs "
+                           "that count as evidence"));
     for (size_t i = 0; i < study->block_count; i++)
         details(study, &study->blocks[i], style, out);
     unplanned(study, style, out);

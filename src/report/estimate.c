@@ -1,30 +1,366 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* First version. */
+/*
+ * The estimate of a plan for people: what is still to do in all, a table of all blocks and
+ * subtotals, each block's parts, and beside every total what is not in it. Must not print a total
+ * alone (D7), nor "hours" that do not say whose.
+ */
 #include "report/study.h"
 
+#include "base/msg.h"
+#include "report/estimate-text.h"
 #include "report/layout.h"
+#include "report/run-text.h"
 #include "report/study-words.h"
 
-static void figures(const struct estimate_figures *of, struct report_style style,
+#include <string.h>
+
+#define SECTIONS_SHOWN 4u /* blocks that get a section of their own without -v */
+#define MISSING_SHOWN  3u
+
+static void plain_row(struct strbuf *out, struct report_style style, const char *label,
+                      const char *value, const char *note) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf plain_note = STRBUF_INIT;
+    layout_add_plain(&plain, value, style.ascii);
+    layout_add_plain(&plain_note, note, style.ascii);
+    layout_row(out, style, label, strbuf_str(&plain), LAYOUT_PLAIN, strbuf_str(&plain_note));
+}
+
+/* ---- what it is about ---- */
+
+static void environment_row(const struct estimate *estimate, struct report_style style,
+                            struct strbuf *out) {
+    const struct plan_environment *environment = estimate->study->input->environment;
+    if (!environment) {
+        plain_row(out, style, _("environment"), _("open"), _("the plan names none"));
+        return;
+    }
+    AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+    if (!estimate->has_gpus)
+        strbuf_add_str(&note, _("the number of its GPUs is open"));
+    else if (estimate->reserved_gpus == 0)
+        strbuf_add_str(&note, _("no GPU"));
+    else
+        strbuf_printf(&note,
+                      msg_plural((unsigned long)estimate->reserved_gpus, "%zu GPU", "%zu GPUs"),
+                      estimate->reserved_gpus);
+    if (environment->gpu)
+        strbuf_printf(&note, ", %s", environment->gpu);
+    plain_row(out, style, _("environment"), environment->id, strbuf_str(&note));
+}
+
+static void header(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
+    const struct study *study = estimate->study;
+    const struct plan_study *plan = &study->input->plan->study;
+    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
+    strbuf_add_str(&title, _("Still to do"));
+    if (plan->title) {
+        strbuf_add_str(&title, ": ");
+        layout_add_plain(&title, plan->title, style.ascii);
+    }
+    AUTO_STRBUF struct strbuf wrapped = STRBUF_INIT;
+    layout_wrap(&wrapped, strbuf_str(&title), 0, 2, layout_columns(style));
+    layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&wrapped));
+    strbuf_add_char(out, '\n');
+    if (estimate->provisional) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        strbuf_printf(&text, _("PROVISIONAL: %s; rent only to clear this up, book no full block"),
+                      estimate->provisional_why ? estimate->provisional_why
+                                                : _("a central question is open"));
+        layout_add_plain(&line, strbuf_str(&text), style.ascii);
+        AUTO_STRBUF struct strbuf warning = STRBUF_INIT;
+        layout_wrap(&warning, strbuf_str(&line), 2, 2, layout_columns(style));
+        strbuf_add_str(out, "  ");
+        layout_add_colored(out, style, LAYOUT_BAD, strbuf_str(&warning));
+        strbuf_add_char(out, '\n');
+    }
+    plain_row(out, style, _("paper version"), plan->paper_version ? plan->paper_version : _("open"),
+              NULL);
+    environment_row(estimate, style, out);
+    AUTO_STRBUF struct strbuf spent = STRBUF_INIT;
+    layout_add_quantity(&spent, &study->spent, style.ascii, true);
+    AUTO_STRBUF struct strbuf lost = STRBUF_INIT;
+    if (quantity_is_known(&study->failed_time) && study->failed_time.value > 0) {
+        strbuf_add_str(&lost, _("of it in failed attempts: "));
+        layout_add_quantity(&lost, &study->failed_time, style.ascii, false);
+    }
+    layout_row(out, style, _("spent so far"), strbuf_str(&spent), LAYOUT_PLAIN, strbuf_str(&lost));
+}
+
+/* ---- the total ---- */
+
+/* GPU-hours; wall hours where the target has no GPU. */
+static void gpu_row(const struct estimate_figures *figures, struct report_style style,
                     struct strbuf *out) {
-    struct study_figure rows[STUDY_FIGURES];
-    study_words_figures(of, rows);
-    for (size_t i = 0; i < STUDY_FIGURES; i++)
-        layout_quantity(out, style, rows[i].label, rows[i].quantity);
+    AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+    bool none = !quantity_is_known(&figures->gpu) && figures->gpu.reason == QUANTITY_NOT_APPLICABLE;
+    struct quantity hours = study_words_hours(none ? &figures->reserved : &figures->gpu, !none);
+    layout_add_quantity(&value, &hours, style.ascii, true);
+    layout_row(out, style, none ? _("wall hours") : _("GPU-hours"), strbuf_str(&value),
+               layout_state_color(hours.state),
+               none ? _("reserved; no GPU in the target") : _("reserved GPUs x reserved time"));
+}
+
+static void total(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
+    layout_heading(out, style, _("In all"));
+    estimate_text_quantity(_("computing"), &estimate->total.computing, NULL, style, out);
+    estimate_text_quantity(_("reserved (paid)"), &estimate->total.reserved, NULL, style, out);
+    estimate_text_quantity(_("calendar"), &estimate->total.calendar, NULL, style, out);
+    estimate_text_quantity(_("effort"), &estimate->total.effort, NULL, style, out);
+    gpu_row(&estimate->total, style, out);
+    if (estimate->open_count == 0)
+        return;
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    strbuf_printf(&open,
+                  msg_plural((unsigned long)estimate->open_count,
+                             "%zu part is not in these figures; it is named below",
+                             "%zu parts are not in these figures; they are named below"),
+                  estimate->open_count);
+    layout_row(out, style, _("open"), strbuf_str(&open), LAYOUT_BAD, NULL);
+}
+
+/* ---- the table ---- */
+
+static void figure_cell(struct layout_table *table, struct report_style style,
+                        const struct quantity *q) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    struct quantity alone = study_words_alone(q);
+    alone.has_interval = false;
+    if (quantity_is_known(&alone))
+        layout_add_quantity(&text, &alone, style.ascii, true);
+    else
+        strbuf_add_str(&text, "[?]");
+    layout_table_cell(table, strbuf_str(&text), layout_state_color(q->state));
+}
+
+struct table_row {
+    const char *name;
+    bool has_remaining;
+    uint64_t remaining;
+    size_t open;
+    const struct estimate_figures *figures;
+};
+
+static void table_row(struct layout_table *table, struct report_style style,
+                      const struct table_row *row, enum layout_color color) {
+    AUTO_STRBUF struct strbuf left = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    study_words_add_count(&left, row->has_remaining, row->remaining);
+    strbuf_printf(&open, "%zu", row->open);
+    layout_table_cell(table, row->name, color);
+    layout_table_cell(table, strbuf_str(&left), row->has_remaining ? LAYOUT_PLAIN : LAYOUT_BAD);
+    figure_cell(table, style, &row->figures->computing);
+    figure_cell(table, style, &row->figures->reserved);
+    figure_cell(table, style, &row->figures->calendar);
+    figure_cell(table, style, &row->figures->effort);
+    layout_table_cell(table, strbuf_str(&open), row->open > 0 ? LAYOUT_BAD : LAYOUT_PLAIN);
+}
+
+/* Of a subtotal's blocks: those whose name (extent or recurrence) is this one; NULL: all. */
+static void add_up(const struct estimate *estimate, const char *name, bool by_extent,
+                   struct table_row *row) {
+    row->has_remaining = true;
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        const char *own = by_extent ? plan_extent_name(block->block->block->extent)
+                                    : plan_recurrence_name(block->block->block->recurrence);
+        if (name && strcmp(own && *own ? own : "not said", name) != 0)
+            continue;
+        row->has_remaining = row->has_remaining && block->has_remaining;
+        row->remaining += block->remaining;
+        row->open += block->open_count;
+    }
+}
+
+static void subtotal_rows(struct layout_table *table, struct report_style style,
+                          const struct estimate *estimate, bool by_extent) {
+    size_t count = by_extent ? estimate->by_extent_count : estimate->by_recurrence_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct estimate_subtotal *subtotal =
+            by_extent ? &estimate->by_extent[i] : &estimate->by_recurrence[i];
+        struct table_row row = {.figures = &subtotal->figures};
+        add_up(estimate, subtotal->name, by_extent, &row);
+        AUTO_STRBUF struct strbuf name = STRBUF_INIT;
+        strbuf_printf(&name, style.ascii ? "- %s" : "∑ %s", study_words_subtotal(subtotal->name));
+        row.name = strbuf_str(&name);
+        table_row(table, style, &row, LAYOUT_DIM);
+    }
+}
+
+static void overview(const struct estimate *estimate, struct report_style style,
+                     struct strbuf *out) {
+    if (estimate->block_count == 0)
+        return;
+    layout_heading(out, style, _("Blocks"));
+    const struct layout_column columns[] = {
+        {.title = "", .elastic = 12},
+        {.title = _("left"), .right = true},
+        {.title = _("computing")},
+        {.title = _("reserved")},
+        {.title = _("calendar")},
+        {.title = _("effort"), .optional = 96},
+        {.title = _("open"), .right = true},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        struct table_row row = {.name = block->block->block->id,
+                                .has_remaining = block->has_remaining,
+                                .remaining = block->remaining,
+                                .open = block->open_count,
+                                .figures = &block->figures};
+        table_row(table, style, &row, LAYOUT_PLAIN);
+    }
+    subtotal_rows(table, style, estimate, true);
+    subtotal_rows(table, style, estimate, false);
+    struct table_row all = {.name = _("in all"), .figures = &estimate->total};
+    add_up(estimate, NULL, false, &all);
+    all.open = estimate->open_count;
+    table_row(table, style, &all, LAYOUT_BOLD);
+    layout_table_print(table, 2, out);
+    layout_paragraph(out, style,
+                     _("left: runs still to do; open: parts that are not in the figures. Medians: "
+                       "they do not add up."));
+}
+
+/* ---- what is not in it ---- */
+
+static void bullet(struct strbuf *out, struct report_style style, const char *text) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, text, style.ascii);
+    strbuf_add_str(out, "  - ");
+    layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static bool is_in(const struct estimate_block *block, const char *text) {
+    for (size_t i = 0; i < block->open_count; i++)
+        if (strcmp(block->open[i], text) == 0)
+            return true;
+    return false;
+}
+
+static bool was_said(const struct estimate *estimate, size_t before, const char *text) {
+    for (size_t i = 0; i < before; i++)
+        if (is_in(&estimate->blocks[i], text))
+            return true;
+    return false;
+}
+
+/* One line per reason, with the blocks that it holds for. */
+static void open_parts(const struct estimate *estimate, struct report_style style,
+                       struct strbuf *out) {
+    if (estimate->open_count == 0)
+        return;
+    layout_heading(out, style, _("Open: not in these figures"));
+    for (size_t i = 0; i < estimate->block_count; i++)
+        for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
+            const char *text = estimate->blocks[i].open[j];
+            if (was_said(estimate, i, text))
+                continue;
+            AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+            size_t count = 0;
+            for (size_t k = i; k < estimate->block_count; k++)
+                if (is_in(&estimate->blocks[k], text))
+                    strbuf_printf(&line, "%s%s", count++ > 0 ? ", " : "",
+                                  estimate->blocks[k].block->block->id);
+            if (count == estimate->block_count && count > 1) {
+                strbuf_clear(&line);
+                strbuf_add_str(&line, _("all blocks"));
+            }
+            strbuf_printf(&line, ": %s", text);
+            bullet(out, style, strbuf_str(&line));
+        }
+}
+
+static void assumed(const struct estimate *estimate, struct report_style style,
+                    struct strbuf *out) {
+    if (estimate->assumed_count == 0)
+        return;
+    layout_heading(out, style, _("Assumptions in these figures"));
+    for (size_t i = 0; i < estimate->assumed_count; i++) {
+        const struct estimate_setting *setting = &estimate->assumed[i];
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        study_words_add_setting(&text, estimate->study->input->plan, setting);
+        bullet(out, style, strbuf_str(&text));
+    }
+}
+
+static void amount(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
+    if (quantity_is_known(&estimate->amount) || estimate->missing_count == 0)
+        return;
+    size_t shown = style.verbose || estimate->missing_count <= MISSING_SHOWN + 1
+                       ? estimate->missing_count
+                       : MISSING_SHOWN;
+    layout_heading(out, style, _("No amount of money. Missing for one:"));
+    for (size_t i = 0; i < shown; i++)
+        bullet(out, style, estimate->missing[i]);
+    if (shown < estimate->missing_count) {
+        AUTO_STRBUF struct strbuf more = STRBUF_INIT;
+        strbuf_printf(&more, _("and %zu more; -v shows all"), estimate->missing_count - shown);
+        bullet(out, style, strbuf_str(&more));
+    }
+}
+
+static void frozen_ones(const struct report_frozen *frozen, size_t count, struct report_style style,
+                        struct strbuf *out) {
+    if (count == 0)
+        return;
+    layout_heading(out, style, _("Frozen estimates"));
+    for (size_t i = 0; i < count; i++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_printf(&text, "%s, ", frozen[i].name);
+        run_text_add_date(&text, frozen[i].utc_ns);
+        strbuf_add_str(&text, " UTC");
+        if (frozen[i].outdated)
+            strbuf_printf(&text, _("; OUTDATED: %s"), frozen[i].outdated);
+        bullet(out, style, strbuf_str(&text));
+    }
+}
+
+static void method(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_printf(
+        &line, _("medians with 90 %% intervals from %zu simulated futures; method %s, seed %llu"),
+        estimate->draws, ESTIMATE_METHOD, (unsigned long long)estimate->seed);
+    strbuf_add_char(out, '\n');
+    layout_wrap(out, strbuf_str(&line), 0, 0, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static void sections(const struct estimate *estimate, struct report_style style,
+                     struct strbuf *out) {
+    if (style.verbose || estimate->block_count <= SECTIONS_SHOWN) {
+        for (size_t i = 0; i < estimate->block_count; i++)
+            estimate_text_block(&estimate->blocks[i], style, out);
+        return;
+    }
+    layout_heading(out, style, _("Parts of all blocks (-v: of each)"));
+    estimate_text_components(estimate->components, style, out);
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        AUTO_STRBUF struct strbuf label = STRBUF_INIT;
+        strbuf_printf(&label, _("memory, %s"), block->block->block->id);
+        AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+        layout_cut(&plain, strbuf_str(&label), 30, style.ascii);
+        if (quantity_is_known(&block->host_memory.need))
+            estimate_text_memory(strbuf_str(&plain), &block->host_memory, style, out);
+        if (quantity_is_known(&block->gpu_memory.need))
+            estimate_text_memory(strbuf_str(&plain), &block->gpu_memory, style, out);
+    }
 }
 
 void report_estimate_text(const struct estimate *estimate, const struct report_frozen *frozen,
                           size_t frozen_count, struct report_style style, struct strbuf *out) {
-    (void)frozen;
-    (void)frozen_count;
-    for (size_t i = 0; i < estimate->block_count; i++) {
-        const struct estimate_block *block = &estimate->blocks[i];
-        layout_heading(out, style, block->block->block->id);
-        for (int c = 0; c < COMPONENT_COUNT_; c++)
-            layout_quantity(out, style, study_words_component((enum component)c),
-                            &block->components[c].time);
-        figures(&block->figures, style, out);
-    }
-    layout_heading(out, style, "total");
-    figures(&estimate->total, style, out);
+    header(estimate, style, out);
+    total(estimate, style, out);
+    overview(estimate, style, out);
+    sections(estimate, style, out);
+    open_parts(estimate, style, out);
+    assumed(estimate, style, out);
+    amount(estimate, style, out);
+    frozen_ones(frozen, frozen_count, style, out);
+    method(estimate, style, out);
+    layout_legend(out, style);
 }

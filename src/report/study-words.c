@@ -96,7 +96,7 @@ const char *study_words_subtotal(const char *name) {
     static const struct {
         const char *name, *words;
     } known[] = {
-        {"validation", N_("validation")}, {"full", N_("full experiment")},
+        {"validation", N_("validation")}, {"full", N_("full")},
         {"one-off", N_("one-off")},       {"recurring", N_("recurring")},
         {"not said", N_("not said")},
     };
@@ -193,6 +193,49 @@ const struct plan_assumption *study_words_assumption(const struct plan *plan,
             return assumption;
     }
     return NULL;
+}
+
+void study_words_add_setting(struct strbuf *out, const struct plan *plan,
+                             const struct estimate_setting *setting) {
+    const struct plan_assumption *assumption = study_words_assumption(plan, setting);
+    strbuf_printf(out, "%s = %s", setting->key, setting->value);
+    if (setting->who)
+        strbuf_printf(out, _(", by %s"), setting->who);
+    if (assumption && assumption->when.given)
+        strbuf_printf(out, ", %s", assumption->when.text);
+    if (setting->why)
+        strbuf_printf(out, ": %s", setting->why);
+    if (setting->source)
+        strbuf_printf(out, " (%s)", setting->source);
+}
+
+const char *study_words_basis(const char *basis) {
+    static const struct {
+        const char *name, *words;
+    } known[] = {
+        {"own-runs", N_("own runs")},
+        {"borrowed-spread", N_("spread borrowed from other conditions")},
+        {"assumed-class", N_("spread assumed")},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
+        if (basis && strcmp(basis, known[i].name) == 0)
+            return msg_get(known[i].words);
+    return basis;
+}
+
+struct quantity study_words_alone(const struct quantity *q) {
+    struct quantity alone = *q;
+    alone.parts = NULL;
+    alone.part_count = 0;
+    return alone;
+}
+
+struct quantity study_words_hours(const struct quantity *seconds, bool of_gpus) {
+    struct quantity hours = study_words_alone(seconds);
+    hours.unit = of_gpus ? "GPU-hours" : "wall hours";
+    hours.value /= 3600;
+    hours.has_interval = false; /* it stands with the seconds */
+    return hours;
 }
 
 void study_words_figures(const struct estimate_figures *figures,

@@ -39,6 +39,16 @@ const struct study_claim *study_words_claim(const struct study *study, const cha
 const struct plan_assumption *study_words_assumption(const struct plan *plan,
                                                      const struct estimate_setting *setting);
 
+/* "keep: 2h by name, 2026-11-30: why (probelauf.yaml:80)". */
+void study_words_add_setting(struct strbuf *out, const struct plan *plan,
+                             const struct estimate_setting *setting);
+const char *study_words_basis(const char *basis); /* translated; NULL for NULL */
+
+/* Without the names of its open parts: for where they stand beside it in a list of their own. */
+struct quantity study_words_alone(const struct quantity *q);
+/* Seconds as GPU-hours or wall hours, so that nobody reads bare "hours". */
+struct quantity study_words_hours(const struct quantity *seconds, bool of_gpus);
+
 /* The five figures of an estimate, in the order of every output. */
 #define STUDY_FIGURES 5u
 struct study_figure {

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sections of an estimate for people: each block's nine components with what they rest on, its
+ * memory need, and with -v every item with its sources. What is open is named in one row here and
+ * explained once, in the list of the whole estimate.
+ */
+#include "report/estimate-text.h"
+
+#include "base/msg.h"
+#include "base/str.h"
+#include "report/facts.h"
+#include "report/study-words.h"
+
+#include <string.h>
+
+#define SOURCES_SHOWN 4u
+
+/* A run by the tail that people type, anything else as it is. */
+static void add_source(struct strbuf *out, const char *source) {
+    bool is_id = strlen(source) == 36 && source[8] == '-' && source[23] == '-';
+    strbuf_add_str(out, is_id ? facts_id_tail(source) : source);
+}
+
+static void add_sources(struct strbuf *out, const struct quantity *q) {
+    for (size_t i = 0; i < q->source_count && i < SOURCES_SHOWN; i++) {
+        strbuf_add_str(out, i > 0 ? ", " : "");
+        add_source(out, q->sources[i]);
+    }
+    if (q->source_count > SOURCES_SHOWN)
+        strbuf_printf(out, _(" and %zu more"), q->source_count - SOURCES_SHOWN);
+}
+
+static void add_piece(struct strbuf *out, const char *text) {
+    if (text && *text)
+        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", text);
+}
+
+/* What a figure rests on, in words. */
+static void add_basis(struct strbuf *note, const struct quantity *q) {
+    add_piece(note, study_words_basis(q->basis));
+    if (quantity_is_known(q) && q->n > 0) {
+        AUTO_STRBUF struct strbuf n = STRBUF_INIT;
+        strbuf_printf(&n, msg_plural((unsigned long)q->n, "%llu observation", "%llu observations"),
+                      (unsigned long long)q->n);
+        add_piece(note, strbuf_str(&n));
+    }
+    if (q->method && strcmp(q->method, ESTIMATE_METHOD) != 0 && !q->basis)
+        add_piece(note, q->method);
+    add_piece(note, q->detail);
+}
+
+void estimate_text_quantity(const char *label, const struct quantity *q, const char *more,
+                            struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    struct quantity alone = study_words_alone(q);
+    layout_add_quantity(&value, &alone, style.ascii, true);
+    add_basis(&note, q);
+    add_piece(&note, more);
+    layout_add_plain(&plain, strbuf_str(&note), style.ascii);
+    layout_row(out, style, label, strbuf_str(&value), layout_state_color(q->state),
+               strbuf_str(&plain));
+}
+
+static void indented(struct strbuf *out, struct report_style style, size_t indent,
+                     const char *text) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, text, style.ascii);
+    layout_add_blanks(out, indent);
+    layout_wrap(out, strbuf_str(&plain), indent, indent + 2, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+/* "policy=evict keep=0.5: 2 x 12.3 s = 24.6 s, from a1b2c3d4, probelauf.yaml:31" */
+static void item(const struct estimate_item *of, struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    struct quantity unit = study_words_alone(&of->unit), time = study_words_alone(&of->time);
+    strbuf_printf(&text, "%s: ", of->name);
+    layout_add_quantity(&text, &of->count, style.ascii, false);
+    strbuf_add_str(&text, style.ascii ? " x " : " × ");
+    layout_add_quantity(&text, &unit, style.ascii, true);
+    strbuf_add_str(&text, " = ");
+    layout_add_quantity(&text, &time, style.ascii, true);
+    if (of->needs_machine == PLAN_NO)
+        strbuf_printf(&text, ", %s", _("needs no rented machine"));
+    if (of->needs_machine == PLAN_UNSAID)
+        strbuf_printf(&text, ", %s", _("whether it needs the rented machine is open"));
+    AUTO_STRBUF struct strbuf why = STRBUF_INIT;
+    add_basis(&why, &of->time);
+    if (why.length > 0)
+        strbuf_printf(&text, " (%s)", strbuf_str(&why));
+    if (of->time.source_count > 0) {
+        strbuf_add_str(&text, _("; from "));
+        add_sources(&text, &of->time);
+    }
+    indented(out, style, 4, strbuf_str(&text));
+}
+
+static void component_row(enum component which, const struct estimate_component *component,
+                          struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf sources = STRBUF_INIT;
+    if (style.verbose && component->item_count == 0 && component->time.source_count > 0) {
+        strbuf_add_str(&sources, _("from "));
+        add_sources(&sources, &component->time);
+    }
+    estimate_text_quantity(study_words_component(which), &component->time, strbuf_str(&sources),
+                           style, out);
+    for (size_t i = 0; style.verbose && i < component->item_count; i++)
+        item(&component->items[i], style, out);
+}
+
+void estimate_text_components(const struct estimate_component components[COMPONENT_COUNT_],
+                              struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    for (int i = 0; i < COMPONENT_COUNT_; i++) {
+        const struct estimate_component *component = &components[i];
+        if (quantity_is_known(&component->time) || style.verbose)
+            component_row((enum component)i, component, style, out);
+        else
+            strbuf_printf(&open, "%s%s", open.length > 0 ? ", " : "",
+                          study_words_component((enum component)i));
+    }
+    if (open.length > 0) {
+        AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+        strbuf_printf(&value, "[?] %s", strbuf_str(&open));
+        layout_row(out, style, _("open"), strbuf_str(&value), LAYOUT_BAD, NULL);
+    }
+}
+
+/* "[m] ≥ 1.36 GiB of 64 GiB", with what it is and whether it fits. */
+void estimate_text_memory(const char *label, const struct estimate_memory *memory,
+                          struct report_style style, struct strbuf *out) {
+    bool known = quantity_is_known(&memory->need) || quantity_is_known(&memory->capacity);
+    if (!known && memory->need.reason == QUANTITY_NOT_APPLICABLE)
+        return;
+    AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_quantity(&value, &memory->need, style.ascii, true);
+    strbuf_add_str(&value, _(" of "));
+    layout_add_quantity(&value, &memory->capacity, style.ascii, false);
+    add_piece(&note, memory->verdict);
+    add_piece(&note, memory->quantity_name);
+    if (!quantity_is_known(&memory->need))
+        add_piece(&note, memory->need.detail);
+    if (!quantity_is_known(&memory->capacity))
+        add_piece(&note, memory->capacity.detail);
+    if (style.verbose && memory->need.source_count > 0) {
+        add_piece(&note, _("from "));
+        add_sources(&note, &memory->need);
+    }
+    layout_add_plain(&plain, strbuf_str(&note), style.ascii);
+    layout_row(out, style, label, strbuf_str(&value), layout_state_color(memory->need.state),
+               strbuf_str(&plain));
+}
+
+static void volume(const struct estimate_block *block, struct report_style style,
+                   struct strbuf *out) {
+    if (!style.verbose && !quantity_is_known(&block->bytes_in) &&
+        !quantity_is_known(&block->bytes_out))
+        return;
+    AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+    struct quantity in = study_words_alone(&block->bytes_in);
+    struct quantity out_bytes = study_words_alone(&block->bytes_out);
+    strbuf_add_str(&value, _("in "));
+    layout_add_quantity(&value, &in, style.ascii, true);
+    strbuf_add_str(&value, _(", out "));
+    layout_add_quantity(&value, &out_bytes, style.ascii, true);
+    layout_row(out, style, _("transferred"), strbuf_str(&value), LAYOUT_PLAIN, NULL);
+}
+
+void estimate_text_block(const struct estimate_block *block, struct report_style style,
+                         struct strbuf *out) {
+    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
+    strbuf_printf(&title, "%s: ", block->block->block->id);
+    if (block->has_remaining)
+        strbuf_printf(
+            &title,
+            msg_plural((unsigned long)block->remaining, "%llu run to do", "%llu runs to do"),
+            (unsigned long long)block->remaining);
+    else
+        strbuf_add_str(&title, _("the number of runs is open"));
+    strbuf_printf(&title, _(", evidence: %s"), study_words_level(block->block->level));
+    layout_cut(&heading, strbuf_str(&title), layout_columns(style), style.ascii);
+    layout_heading(out, style, strbuf_str(&heading));
+    estimate_text_components(block->components, style, out);
+    estimate_text_memory(_("memory"), &block->host_memory, style, out);
+    estimate_text_memory(_("GPU memory"), &block->gpu_memory, style, out);
+    volume(block, style, out);
+    if (block->weakness) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        layout_add_plain(&text, block->weakness, style.ascii);
+        layout_row(out, style, _("weak base"), strbuf_str(&text), LAYOUT_WARN, NULL);
+    }
+}
