@@ -78,7 +78,7 @@ _probelauf() {
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
     estimate:--repeat|estimate:--seed) return ;;
     export:--output|export:-o) _probelauf_files "$cur"; return ;;
-    ledger:--older-than) return ;;
+    ledger:--older-than|ledger:--study) return ;;
     *:--journal-dir) _probelauf_files "$cur"; return ;;
     *:--lang) _probelauf_words "en" "$cur"; return ;;
     *:--color) _probelauf_words "auto always never" "$cur"; return ;;
@@ -96,7 +96,7 @@ _probelauf() {
         estimate) _probelauf_words "--repeat --seed --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
-        ledger) _probelauf_words "--older-than --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        ledger) _probelauf_words "--older-than --study --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         config) _probelauf_words "--show-origin --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         completion) _probelauf_words "--lang --quiet --help" "$cur" ;;
         help) _probelauf_words "--lang --quiet --help" "$cur" ;;

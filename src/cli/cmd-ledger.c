@@ -15,7 +15,7 @@
 #include <string.h>
 
 static bool opt_yes;
-static const char *opt_older_than;
+static const char *opt_older_than, *opt_study;
 
 static const struct opt_spec ledger_options[] = {
     {.name = "older-than",
@@ -24,6 +24,12 @@ static const struct opt_spec ledger_options[] = {
      .argument = N_("WHEN"),
      .verbs = "purge",
      .help = N_("Only runs that started before: 90d, 2026-11-30 or a time in UTC.")},
+    {.name = "study",
+     .type = OPT_TEXT,
+     .target = &opt_study,
+     .argument = N_("ID"),
+     .verbs = "purge",
+     .help = N_("Only runs of this study (study.id of its plan), with what was settled for it.")},
     {.name = "yes",
      .type = OPT_FLAG,
      .target = &opt_yes,
@@ -237,13 +243,27 @@ static void print_chosen(const char *const *ids, size_t count) {
     cli_print(&out);
 }
 
+static int delete_all(struct store *store, const char *const *runs, size_t run_count,
+                      const char *const *events, size_t event_count, struct err *err) {
+    size_t deleted = 0;
+    int rc = run_count > 0 ? store_purge(store, runs, run_count, &deleted, err) : 0;
+    if (rc == 0 && event_count > 0) {
+        rc = store_purge(store, events, event_count, &deleted, err);
+    }
+    if (rc == 0) {
+        AUTO_FREE char *note = mem_printf(_("runs deleted: %zu"), run_count);
+        cli_note(note);
+    }
+    return rc;
+}
+
 static int purge(int argc, char **argv, int64_t older_than_utc_ns, struct err *err) {
     AUTO_ARENA struct arena *arena = arena_new();
     AUTO_RUNS struct runs *runs = NULL;
     struct store *store = NULL;
     const char **named = NULL;
-    const char *const *chosen = NULL;
-    size_t count = 0, deleted = 0;
+    const char *const *chosen = NULL, *const *events = NULL;
+    size_t count = 0, event_count = 0;
     int rc = open_ledger(arena, &runs, &store, err);
     rc = rc < 0 ? rc : find_runs(runs, argc, argv, arena, &named, err);
     if (rc < 0) {
@@ -252,33 +272,32 @@ static int purge(int argc, char **argv, int64_t older_than_utc_ns, struct err *e
     struct ledger_purge what = {
         .runs = argc > 0 ? named : NULL,
         .run_count = (size_t)argc,
+        .study = opt_study,
         .older_than_utc_ns = older_than_utc_ns,
     };
     rc = ledger_purge_choose(store, &what, arena, &chosen, &count, err);
+    rc = rc < 0 ? rc : ledger_purge_events(store, &what, arena, &events, &event_count, err);
     if (rc < 0) {
         return rc;
     }
     print_chosen(chosen, count);
-    if (!opt_yes) {
-        AUTO_FREE char *note =
-            mem_printf(_("runs that would be deleted: %zu; nothing was: add '--yes'"), count);
-        cli_note(note);
-        return 0;
+    print_chosen(events, event_count);
+    if (opt_yes) {
+        return delete_all(store, chosen, count, events, event_count, err);
     }
-    rc = count > 0 ? store_purge(store, chosen, count, &deleted, err) : 0;
-    if (rc == 0) {
-        AUTO_FREE char *note = mem_printf(_("runs deleted: %zu"), count);
-        cli_note(note);
-    }
-    return rc;
+    AUTO_FREE char *note =
+        mem_printf(_("runs that would be deleted: %zu; nothing was: add '--yes'"), count);
+    cli_note(note);
+    return 0;
 }
 
 static int ledger_purge_run(int argc, char **argv) {
     struct err err = ERR_INIT;
     int64_t older_than_utc_ns = 0;
-    if (argc == 0 && opt_older_than == NULL) {
+    if (argc == 0 && opt_older_than == NULL && opt_study == NULL) {
         (void)err_set(&err, -EINVAL, "usage-operands",
-                      "'ledger purge' needs to know which runs: RUN... or '--older-than WHEN'");
+                      "'ledger purge' needs to know which runs: RUN..., '--study ID' or "
+                      "'--older-than WHEN'");
         return cli_usage_error("ledger", &err);
     }
     if (opt_older_than != NULL && words_to_moment("older-than", opt_older_than, clock_utc_ns(),
@@ -309,7 +328,7 @@ static const struct command_verb ledger_verbs[] = {
      .run = ledger_rebuild_run},
     {.name = "purge",
      .summary = N_("Delete runs and what was noted about them."),
-     .usage = N_("[RUN...] [--older-than WHEN] [--yes]"),
+     .usage = N_("[RUN...] [--study ID] [--older-than WHEN] [--yes]"),
      .max_args = -1,
      .operand = "run",
      .run = ledger_purge_run},

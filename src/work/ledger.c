@@ -316,3 +316,22 @@ int ledger_purge_choose(struct store *store, const struct ledger_purge *what, st
     *ret_count = chosen;
     return 0;
 }
+
+int ledger_purge_events(struct store *store, const struct ledger_purge *what, struct arena *arena,
+                        const char *const **ret_events, size_t *ret_count, struct err *err) {
+    struct store_entry *entries = NULL;
+    size_t count = 0;
+    const struct store_query query = {
+        .type = "event", .study = what->study, .until_utc_ns = what->older_than_utc_ns};
+    if (what->study && what->run_count == 0) {
+        int rc = store_list(store, &query, arena, &entries, &count, err);
+        if (rc < 0)
+            return rc;
+    }
+    const char **events = arena_alloc(arena, (count + 1) * sizeof(*events));
+    for (size_t i = 0; i < count; i++)
+        events[i] = entries[i].run;
+    *ret_events = (const char *const *)events;
+    *ret_count = count;
+    return 0;
+}

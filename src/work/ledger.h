@@ -42,6 +42,11 @@ struct ledger_purge {
 int ledger_purge_choose(struct store *store, const struct ledger_purge *what, struct arena *arena,
                         const char *const **ret_runs, size_t *ret_count, struct err *err);
 
+/* The events about the study itself (freezes, estimates) that such a purge deletes as well: chosen
+ * by study, not by runs. */
+int ledger_purge_events(struct store *store, const struct ledger_purge *what, struct arena *arena,
+                        const char *const **ret_events, size_t *ret_count, struct err *err);
+
 /* All journals as one stream (docs/journal-format.md, "Streams of journals"). */
 int ledger_export(struct store *store, int fd, size_t *ret_journals, struct err *err);
 

@@ -117,20 +117,25 @@ static json_t *paths_json(const struct plan_code *code) {
 }
 
 static void look_at_code(struct work_study *study) {
-    AUTO_JSON json_t *environment = json_object();
-    AUTO_JSON json_t *reasons = json_object();
-    struct err broken = ERR_INIT;
+    const struct plan *plan = study->plan;
+    size_t count = plan->code.paths.count;
+    AUTO_FREE const char **paths = mem_alloc((count + 1) * sizeof(*paths));
+    for (size_t i = 0; i < count; i++)
+        paths[i] = plan->code.paths.items[i].text;
     const struct probe_context context = {
         .root = &root_real,
-        .cwd = study->plan->folder,
+        .cwd = plan->folder,
+        .code_folder = plan->folder,
+        .code_paths = paths,
+        .code_except = plan->name,
     };
-    (void)probe_git.collect(&context, environment, reasons, &broken);
-    json_t *code = json_get_object(environment, "code");
-    study->code = code ? json_incref(code) : json_object();
+    study->code = probe_code(&context);
     study->input.code_digest = json_get_text(study->code, "digest", NULL);
+    if (json_get_array(study->code, "paths"))
+        study->input.code_paths = json_get_array(study->code, "paths"); /* as a run records them */
     if (study->input.code_digest)
         return;
-    const char *why = broken.code < 0 ? broken.text : json_get_text(study->code, "reason", NULL);
+    const char *why = json_get_text(study->code, "reason", NULL);
     study->input.code_why =
         why ? arena_strdup(study->arena, msg_get(why)) : _("git did not tell it");
 }
