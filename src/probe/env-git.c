@@ -267,6 +267,7 @@ static void by_git(struct git_run *git, const struct git_scope *scope, json_t *c
         return;
     }
     json_put_bool(code, "dirty", tree.dirty);
+    json_put_bool(code, "code_dirty", tree.code_dirty);
     json_put_text(code, "digest", tree.digest);
     if (tree.submodule_count > 0) {
         json_put_int(code, "submodules", (int64_t)tree.submodule_count);

@@ -135,7 +135,15 @@ static int apply_change(const char *line, struct entries *entries) {
     return 0;
 }
 
-static int read_changes(const struct strbuf *list, struct entries *entries, bool *ret_dirty) {
+static bool counts(const struct git_scope *scope, const char *path) {
+    if (scope->except != NULL && strcmp(path, scope->except) == 0) {
+        return false;
+    }
+    return scope->paths != NULL || git_path_is_code(path);
+}
+
+static int read_changes(const struct strbuf *list, const struct git_scope *scope,
+                        struct entries *entries, struct git_tree *ret) {
     const char *line;
     for (size_t at = 0; (line = next_field(list->data, list->length, &at)) != NULL;) {
         if (line[0] == '#') {
@@ -144,7 +152,9 @@ static int read_changes(const struct strbuf *list, struct entries *entries, bool
         if (line[0] != '1' && line[0] != 'u') {
             return -EPROTO; /* renames are switched off */
         }
-        *ret_dirty = true;
+        const char *path = skip_words(line, line[0] == 'u' ? 10 : 8);
+        ret->dirty = true;
+        ret->code_dirty = ret->code_dirty || path == NULL || counts(scope, path);
         int rc = apply_change(line, entries);
         if (rc < 0) {
             return rc;
@@ -214,13 +224,6 @@ static int hash_batch(struct git_run *git, struct entry *const batch[], size_t c
     return git->status != 0 ? -EIO : take_oids(&out, batch, count);
 }
 
-static bool counts(const struct git_scope *scope, const char *path) {
-    if (scope->except != NULL && strcmp(path, scope->except) == 0) {
-        return false;
-    }
-    return scope->paths != NULL || git_path_is_code(path);
-}
-
 static int hash_changed(struct git_run *git, const struct git_scope *scope,
                         struct entries *entries) {
     struct entry *batch[BATCH_FILES];
@@ -286,7 +289,9 @@ static void make_digest(const struct entries *entries, const struct git_scope *s
             ret->submodule_count++;
         }
         /* what the index hides from git status is a change all the same */
-        ret->dirty = ret->dirty || (entry->hidden && strcmp(entry->oid, entry->index_oid) != 0);
+        bool hidden = entry->hidden && strcmp(entry->oid, entry->index_oid) != 0;
+        ret->dirty = ret->dirty || hidden;
+        ret->code_dirty = ret->code_dirty || (hidden && counts(scope, entry->path));
         if (!entry->deleted && counts(scope, entry->path)) {
             strbuf_printf(&text, "%s %s\t%s", entry->mode, entry->oid, entry->path);
             strbuf_add_char(&text, '\0');
@@ -345,7 +350,7 @@ int git_tree_read(struct git_run *git, const struct git_scope *scope, struct git
         rc = git_scope_run(git, scope, status, LIST_LIMIT, &changes);
     }
     if (rc == 0) {
-        rc = git->status != 0 ? -EPROTO : read_changes(&changes, &entries, &out.dirty);
+        rc = git->status != 0 ? -EPROTO : read_changes(&changes, scope, &entries, &out);
     }
     if (rc < 0) {
         return rc;

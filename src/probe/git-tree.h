@@ -27,6 +27,7 @@ struct git_scope {
 
 struct git_tree {
     bool dirty;        /* a tracked file or the index differs from the commit; within the scope */
+    bool code_dirty;   /* one that is part of the digest */
     size_t file_count; /* tracked files of the scope */
     size_t submodule_count;
     char digest[SHA256_HEX_SIZE];

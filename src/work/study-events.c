@@ -54,7 +54,7 @@ static int check_code(const struct work_study *study, struct err *err) {
         return err_set(err, -ENODATA, "code-unknown",
                        "the code cannot be frozen, since it is not known: %s",
                        study->input.code_why ? study->input.code_why : "");
-    if (json_get_bool(study->code, "dirty", 1) == 0)
+    if (json_get_bool(study->code, "code_dirty", 1) == 0)
         return 0;
     AUTO_STRBUF struct strbuf command = STRBUF_INIT;
     strbuf_add_str(&command, "git status");

@@ -103,6 +103,7 @@ static void test_same_content_same_digest(void **state) {
     assert_int_equal(symlink("lib/model.py", link), 0); /* changed after it was added */
     struct code dirty AUTO_CODE = take(base);
     assert_true(json_get_bool(dirty.code, "dirty", 0));
+    assert_true(json_get_bool(dirty.code, "code_dirty", 0));
     assert_string_not_equal(text(&dirty, "digest"), text(&clean, "digest"));
     assert_string_equal(text(&dirty, "commit"), text(&clean, "commit"));
     GIT(base, "add", ".");
@@ -134,6 +135,7 @@ static void test_what_is_no_code_does_not_count(void **state) {
     tree_write(base, "/data/b", "2");
     struct code after AUTO_CODE = take(base);
     assert_true(json_get_bool(after.code, "dirty", 0)); /* a tracked file differs all the same */
+    assert_false(json_get_bool(after.code, "code_dirty", 1));
     assert_string_equal(text(&after, "digest"), text(&before, "digest"));
     assert_int_equal(json_get_int(after.code, "untracked", -1), 2); /* notes.txt, data/ */
     assert_true(git_path_is_code("src/a.c") && git_path_is_code("docs.py") &&
