@@ -25,6 +25,9 @@ void plan_complain(struct plan_reading *reading, struct plan_at at, const char *
 void plan_warn(struct plan_reading *reading, struct plan_at at, const char *id, const char *fmt,
                ...) __attribute__((format(printf, 4, 5)));
 
+/* A text of the plan for a complaint: printable, on one line, cut where it is long. In the arena. */
+const char *plan_quote(struct plan_reading *reading, const char *text);
+
 /* read.c */
 void plan_fill_from(struct plan_reading *reading, const struct yaml_node *root);
 /* matrix.c: fills block->conditions; "plan-matrix-huge", "plan-matrix-empty", "plan-axis", … */
