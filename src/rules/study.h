@@ -37,6 +37,8 @@ struct study_run {
     struct evidence evidence;  /* level none where it belongs to no condition */
     bool planned;              /* belongs to a condition or a step of the plan */
     const char *unplanned_why; /* translated; NULL when planned (C9) */
+    bool is_elsewhere; /* in study_condition.runs: shown in this block too, but its own (where it
+                          may be done) is another block that shares the condition */
 };
 
 struct study_condition {
@@ -48,7 +50,9 @@ struct study_condition {
     uint64_t done;               /* counting and verified, at most `planned` where that is known */
     uint64_t valid;              /* counting: evidence */
     uint64_t attempts, failures; /* seen in the target environment, ended on purpose not counted */
-    const struct study_run **runs; /* all that belong to it, newest first */
+    const struct study_run **runs; /* all that belong to it, newest first, each as this block sees
+                                      it; also those of an earlier plan that were meant for it
+                                      (evidence none, not planned) */
     size_t run_count;
 };
 
@@ -97,7 +101,8 @@ struct study_claim {
 /* Repeats within a verify block (verify{of, result, tolerance}). */
 struct study_repeat_check {
     const struct plan_block *block;
-    const struct plan_condition *condition; /* of the block that it repeats */
+    const struct plan_condition *condition; /* of the block that it repeats; the block's own where
+                                               that has none like it */
     enum study_verdict verdict;             /* reproduced: within the tolerance */
     const char *why;
     struct quantity first, repeat; /* medians of the result in both blocks' runs */
@@ -115,11 +120,12 @@ struct study {
     size_t repeat_check_count;
     const struct plan_fact **open_facts;
     size_t open_fact_count;
-    struct quantity unplanned_time; /* wall time of the unplanned runs, with parts; 0 runs: n = 0 */
-    struct quantity spent;          /* wall time of all runs of the study so far */
-    struct quantity failed_time;    /* of the failed attempts */
-    struct quantity first_success;  /* time from the start of the first run to the end of the first
-                                       one that counts (F5); open: none yet */
+    struct quantity
+        unplanned_time;    /* wall time of the unplanned runs, with parts; 0 runs: 0 s, n = 0 */
+    struct quantity spent; /* wall time of all runs of the study so far */
+    struct quantity failed_time;   /* of the failed attempts */
+    struct quantity first_success; /* time from the start of the first run to the end of the first
+                                      one that counts (F5); open: none yet */
 };
 
 /* Everything lives in arena and points into input. */

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which run belongs to which condition, what it is evidence for, and for which block it counts as
+ * done. A condition that several blocks share is one: a run is evidence in each of them, and done
+ * in one. Conditions are found by their id, so that thousands of runs and conditions are no work.
+ */
+#include "rules/comparable-parts.h"
+#include "rules/evidence-parts.h"
+#include "rules/study-parts.h"
+
+#include "base/msg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_ENTRY SIZE_MAX /* one below 0: entry + 1 is 0 for none */
+
+/* One condition of one block; those with the same id lie side by side, in the plan's order. */
+struct entry {
+    struct study_block *block;
+    struct study_condition *condition;
+    size_t *runs; /* indexes into study->runs, newest first */
+    size_t run_count;
+    struct evidence *evidence; /* of runs */
+};
+
+struct joining {
+    struct study *study;
+    struct arena *arena;
+    struct entry *entries;
+    size_t entry_count;
+    size_t *first, *last; /* per run: the entries it belongs to; NO_ENTRY: none */
+};
+
+/* ---- the index of conditions ---- */
+
+static const char *id_of(const struct entry *entry) {
+    return entry->condition->condition->id;
+}
+
+static int compare_entries(const void *a, const void *b) {
+    const struct entry *x = a;
+    const struct entry *y = b;
+    int order = strcmp(id_of(x), id_of(y));
+
+    if (order != 0)
+        return order;
+    if (x->block != y->block)
+        return x->block < y->block ? -1 : 1;
+    return (x->condition > y->condition) - (x->condition < y->condition);
+}
+
+static void index_conditions(struct joining *joining) {
+    struct study *study = joining->study;
+    size_t count = 0;
+
+    for (size_t i = 0; i < study->block_count; i++)
+        count += study->blocks[i].condition_count;
+    joining->entries = arena_alloc(joining->arena, (count + 1) * sizeof *joining->entries);
+    for (size_t i = 0; i < study->block_count; i++)
+        for (size_t k = 0; k < study->blocks[i].condition_count; k++)
+            joining->entries[joining->entry_count++] = (struct entry){
+                .block = &study->blocks[i], .condition = &study->blocks[i].conditions[k]};
+    qsort(joining->entries, count, sizeof *joining->entries, compare_entries);
+}
+
+/* The first entry whose id is not below. */
+static size_t lower_bound(const struct joining *joining, const char *id) {
+    size_t low = 0;
+    size_t high = joining->entry_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(id_of(&joining->entries[middle]), id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool has_id(const struct joining *joining, size_t entry, const char *id) {
+    return entry < joining->entry_count && strcmp(id_of(&joining->entries[entry]), id) == 0;
+}
+
+/* ---- a run whose condition the plan no longer has ---- */
+
+static const char *parameter_text(const struct plan_condition *condition, const char *name) {
+    for (size_t i = 0; i < condition->parameter_count; i++)
+        if (strcmp(condition->parameters[i].name, name) == 0)
+            return condition->parameters[i].value;
+    return NULL;
+}
+
+/* Has the condition all that the run was started with on the command line (-c)? */
+static bool has_given(const struct plan_condition *condition, const struct plan_pairs *given) {
+    for (size_t i = 0; i < given->count; i++) {
+        const char *value = parameter_text(condition, given->items[i].name);
+        if (!value || strcmp(value, given->items[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
+static size_t count_differences(const struct plan_condition *condition, const json_t *parameters) {
+    size_t differences = 0;
+    size_t same_names = 0;
+
+    for (size_t i = 0; i < condition->parameter_count; i++) {
+        const char *was = json_get_text(parameters, condition->parameters[i].name, NULL);
+        same_names += was != NULL;
+        differences += !was || strcmp(was, condition->parameters[i].value) != 0;
+    }
+    return differences + json_object_size(parameters) - same_names;
+}
+
+static struct plan_pairs given_pairs(json_t *object, struct arena *arena) {
+    struct plan_pairs pairs = {
+        .items = arena_alloc(arena, (json_object_size(object) + 1) * sizeof *pairs.items)};
+    const char *name;
+    json_t *value;
+
+    json_object_foreach (object, name, value) {
+        if (json_is_string(value))
+            pairs.items[pairs.count++] =
+                (struct plan_pair){.name = name, .value = json_string_value(value)};
+    }
+    return pairs;
+}
+
+/* The condition that the run was meant for, to say what differs: the one with all its -c pairs that
+ * has the fewest other parameters. NO_ENTRY: none, or nothing was said that could tell. */
+static size_t find_nearest(const struct joining *joining, const struct run *run) {
+    const char *block = json_get_text(run->start, "block", NULL);
+    const json_t *parameters = json_get_object(run->start, "parameters");
+    struct plan_pairs given = given_pairs(json_get_object(run->start, "condition"), joining->arena);
+    size_t nearest = NO_ENTRY;
+    size_t fewest = SIZE_MAX;
+
+    if (given.count == 0 && !block)
+        return NO_ENTRY;
+    for (size_t i = 0; i < joining->entry_count; i++) {
+        const struct plan_condition *condition = joining->entries[i].condition->condition;
+        if ((block && strcmp(joining->entries[i].block->block->id, block) != 0) ||
+            !has_given(condition, &given))
+            continue;
+        size_t differences = count_differences(condition, parameters);
+        /* The index is in the order of ids; between equals the plan's order decides. */
+        if (differences < fewest ||
+            (differences == fewest &&
+             joining->entries[i].condition < joining->entries[nearest].condition)) {
+            fewest = differences;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
+/* ---- runs to entries ---- */
+
+/* Why a run that belongs to no condition of the plan and to no step of it is unplanned (C9). */
+static const char *why_unplanned(const struct joining *joining, const struct run *run) {
+    struct arena *arena = joining->arena;
+    const char *step = json_get_text(run->start, "step", NULL);
+    struct plan_pairs given = given_pairs(json_get_object(run->start, "condition"), arena);
+
+    if (step)
+        return arena_printf(arena, _("the plan has no step '%s'"), evidence_shown(step, arena));
+    if (given.count > 0)
+        return arena_printf(arena, _("the plan has no condition for %s"),
+                            evidence_pairs_text(&given, arena));
+    if (json_get_text(run->start, "condition_id", NULL))
+        return _("the plan does not have its condition any more");
+    return _("it was started without a condition of the plan (-c) and without a step (--step)");
+}
+
+static void place_run(struct joining *joining, size_t i, json_t *nearest) {
+    struct study_run *study_run = &joining->study->runs[i];
+    const struct run *run = study_run->run;
+    const char *id = json_get_text(run->start, "condition_id", NULL);
+    const char *step = json_get_text(run->start, "step", NULL);
+
+    joining->first[i] = joining->last[i] = NO_ENTRY;
+    if (step)
+        study_run->step = plan_step_find(joining->study->input->plan, step);
+    study_run->planned = study_run->step != NULL;
+    if (id) {
+        size_t entry = lower_bound(joining, id);
+        bool is_planned = has_id(joining, entry, id);
+        study_run->planned = study_run->planned || is_planned;
+        if (!is_planned) { /* many runs of few conditions that are gone: each is looked for once */
+            int64_t known = json_get_int(nearest, id, -1); /* 0: none, else the entry + 1 */
+            if (known < 0) {
+                known = (int64_t)(find_nearest(joining, run) + 1);
+                json_put_int(nearest, id, known);
+            }
+            entry = (size_t)known - 1;
+        }
+        joining->first[i] = joining->last[i] = entry;
+        while (is_planned && has_id(joining, joining->last[i] + 1, id))
+            joining->last[i]++;
+    }
+    if (!study_run->planned && joining->first[i] == NO_ENTRY)
+        study_run->unplanned_why = why_unplanned(joining, run);
+}
+
+static void place_runs(struct joining *joining) {
+    struct study *study = joining->study;
+    AUTO_JSON json_t *nearest = json_object();
+
+    joining->first = arena_alloc(joining->arena, (study->run_count + 1) * sizeof(size_t));
+    joining->last = arena_alloc(joining->arena, (study->run_count + 1) * sizeof(size_t));
+    for (size_t i = 0; i < study->run_count; i++) {
+        place_run(joining, i, nearest);
+        for (size_t e = joining->first[i]; e != NO_ENTRY && e <= joining->last[i]; e++)
+            joining->entries[e].run_count++;
+    }
+    for (size_t e = 0; e < joining->entry_count; e++) {
+        struct entry *entry = &joining->entries[e];
+        entry->runs = arena_alloc(joining->arena, (entry->run_count + 1) * sizeof *entry->runs);
+        entry->evidence =
+            arena_alloc(joining->arena, (entry->run_count + 1) * sizeof *entry->evidence);
+        entry->run_count = 0;
+    }
+    for (size_t i = 0; i < study->run_count; i++)
+        for (size_t e = joining->first[i]; e != NO_ENTRY && e <= joining->last[i]; e++)
+            joining->entries[e].runs[joining->entries[e].run_count++] = i;
+}
+
+/* ---- evidence ---- */
+
+/* The reference is the newest run that fits all that the target states; what the target leaves open
+ * is compared with it. A run that does not fit anyway must not decide what the others are compared
+ * with. */
+static void judge_entry(const struct joining *joining, struct entry *entry) {
+    const struct study_input *input = joining->study->input;
+    struct evidence_target target = {
+        .plan = input->plan,
+        .environment = input->environment,
+        .code_digest = input->code_digest,
+        .code_paths = input->code_paths,
+        .freeze = entry->block->freeze,
+    };
+
+    for (size_t i = 0; i < entry->run_count; i++)
+        evidence_judge(joining->study->runs[entry->runs[i]].run, entry->condition->condition,
+                       &target, joining->arena, &entry->evidence[i]);
+    for (size_t i = 0; i < entry->run_count && !target.reference; i++)
+        if (entry->evidence[i].level == EVIDENCE_MEASURED)
+            target.reference = joining->study->runs[entry->runs[i]].run;
+    for (size_t i = 0; i < entry->run_count && target.reference; i++)
+        evidence_judge(joining->study->runs[entry->runs[i]].run, entry->condition->condition,
+                       &target, joining->arena, &entry->evidence[i]);
+}
+
+static bool needs_runs(const struct study_condition *condition) {
+    return !condition->has_planned || condition->done < condition->planned;
+}
+
+/* A run is done in the block it was started for, else in the first that needs it; it is shown there
+ * too. Without being done: in its block, else in the first where it is evidence. */
+static void settle_run(const struct joining *joining, size_t i, size_t *positions) {
+    struct study_run *run = &joining->study->runs[i];
+    const char *said = json_get_text(run->run->start, "block", NULL);
+    size_t first = joining->first[i], last = joining->last[i];
+    size_t home = NO_ENTRY, evident = NO_ENTRY;
+
+    for (size_t e = first; said && e <= last; e++)
+        if (strcmp(joining->entries[e].block->block->id, said) == 0)
+            first = last = e;
+    for (size_t e = first; e <= last; e++) {
+        struct entry *entry = &joining->entries[e];
+        const struct evidence *evidence = &entry->evidence[positions[e]];
+        if (evidence->level != EVIDENCE_MEASURED)
+            continue;
+        evident = evident == NO_ENTRY ? e : evident;
+        if (home == NO_ENTRY && evidence->verified && needs_runs(entry->condition)) {
+            entry->condition->done++;
+            home = e;
+        }
+    }
+    if (home == NO_ENTRY)
+        home = evident != NO_ENTRY ? evident : first;
+    struct entry *entry = &joining->entries[home];
+    run->block = entry->block->block;
+    run->condition = entry->condition->condition;
+    run->evidence = entry->evidence[positions[home]];
+    if (!run->planned) /* the plan has changed since; its reason says in what */
+        run->unplanned_why = run->evidence.why;
+}
+
+/* Oldest first, so that what is done does not change when a run is added. */
+static void settle_runs(const struct joining *joining) {
+    const struct study *study = joining->study;
+    AUTO_FREE size_t *positions = mem_alloc((joining->entry_count + 1) * sizeof *positions);
+
+    for (size_t e = 0; e < joining->entry_count; e++)
+        positions[e] = joining->entries[e].run_count;
+    for (size_t i = study->run_count; i-- > 0;) {
+        if (joining->first[i] == NO_ENTRY)
+            continue;
+        for (size_t e = joining->first[i]; e <= joining->last[i]; e++)
+            positions[e]--;
+        settle_run(joining, i, positions);
+    }
+}
+
+/* ---- conditions ---- */
+
+static bool is_in_target(const struct joining *joining, const struct study_run *run) {
+    const struct study_input *input = joining->study->input;
+    return !input->environment || run->environment == input->environment;
+}
+
+static void count_run(const struct joining *joining, struct study_condition *condition,
+                      const struct study_run *run, const struct evidence *evidence) {
+    const char *id = json_get_text(run->run->start, "condition_id", "");
+
+    condition->valid += evidence->level == EVIDENCE_MEASURED;
+    if (!comparable_is_attempt(run->run) || comparable_is_function_test(run->run) ||
+        !is_in_target(joining, run) || strcmp(id, condition->condition->id) != 0)
+        return;
+    condition->attempts++;
+    condition->failures += run->run->outcome != OUTCOME_OK;
+}
+
+static const char *why_no_better(const struct joining *joining, const struct entry *entry) {
+    const struct study_condition *condition = entry->condition;
+
+    if (condition->level == EVIDENCE_MEASURED)
+        return NULL;
+    if (entry->run_count == 0)
+        return _("no run yet");
+    for (size_t i = 0; i < entry->run_count; i++)
+        if (entry->evidence[i].level == condition->level)
+            return arena_printf(joining->arena,
+                                condition->level == EVIDENCE_FUNCTION_TEST
+                                    ? _("function tests only; the newest: %s")
+                                    : _("no run counts; the newest: %s"),
+                                entry->evidence[i].why);
+    return NULL;
+}
+
+/* In a block that is not the run's own it is shown as that block sees it. */
+static const struct study_run *as_seen_by(const struct joining *joining, const struct entry *entry,
+                                          size_t position) {
+    const struct study_run *own = &joining->study->runs[entry->runs[position]];
+
+    if (own->condition == entry->condition->condition)
+        return own;
+    struct study_run *copy = arena_alloc(joining->arena, sizeof *copy);
+    *copy = *own;
+    copy->block = entry->block->block;
+    copy->condition = entry->condition->condition;
+    copy->evidence = entry->evidence[position];
+    copy->is_elsewhere = true;
+    return copy;
+}
+
+static void fill_condition(const struct joining *joining, const struct entry *entry) {
+    struct study_condition *condition = entry->condition;
+
+    condition->runs =
+        arena_alloc(joining->arena, (entry->run_count + 1) * sizeof(const struct study_run *));
+    condition->run_count = entry->run_count;
+    for (size_t i = 0; i < entry->run_count; i++) {
+        condition->runs[i] = as_seen_by(joining, entry, i);
+        count_run(joining, condition, condition->runs[i], &entry->evidence[i]);
+        if (entry->evidence[i].level > condition->level)
+            condition->level = entry->evidence[i].level;
+    }
+    condition->why = why_no_better(joining, entry);
+}
+
+void study_join(struct study *study, struct arena *arena) {
+    const struct study_input *input = study->input;
+    struct joining joining = {.study = study, .arena = arena};
+    const char *why;
+
+    study->runs = arena_alloc(arena, (input->run_count + 1) * sizeof *study->runs);
+    study->run_count = input->run_count;
+    for (size_t i = 0; i < input->run_count; i++)
+        study->runs[i] = (struct study_run){
+            .run = input->runs[i],
+            .environment = evidence_environment(input->plan, input->runs[i], arena, &why),
+        };
+    index_conditions(&joining);
+    place_runs(&joining);
+    for (size_t e = 0; e < joining.entry_count; e++)
+        judge_entry(&joining, &joining.entries[e]);
+    settle_runs(&joining);
+    for (size_t e = 0; e < joining.entry_count; e++)
+        fill_condition(&joining, &joining.entries[e]);
+}
