@@ -255,7 +255,8 @@ struct plan_step {
 struct plan_value {
     struct plan_at at;
     const char *text;        /* as written */
-    enum plan_backing state; /* its own, else its axis' */
+    bool has_state, has_supported; /* written at the value; else they are its axis' */
+    enum plan_backing state;
     const char *source;
     enum plan_answer supported;   /* by the code */
     const char *supported_source; /* file and line */

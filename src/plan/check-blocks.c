@@ -28,8 +28,7 @@ static void check_backing(struct check *check, const struct plan_block *block) {
             continue;
         }
         for (size_t j = 0; j < axis->value_count; j++)
-            if (axis->values[j].state == PLAN_CONFIRMED && axis->values[j].source == NULL &&
-                axis->source == NULL)
+            if (axis->values[j].state == PLAN_CONFIRMED && axis->values[j].source == NULL)
                 plan_complain(
                     check->reading, axis->values[j].at, "plan-source",
                     "a confirmed value needs 'source'; without one it is chosen or undetermined");
@@ -265,17 +264,6 @@ static bool has_result(const struct plan_block *block, const char *name) {
 
 static void check_result(struct check *check, const struct plan_block *block, size_t number) {
     const struct plan_result *result = &block->results[number];
-    int ways = (result->json != NULL) + (result->csv != NULL) + (result->regex != NULL);
-    if (result->file == NULL && ways > 0)
-        plan_complain(check->reading, result->at, "plan-result",
-                      "'file' is missing: where is this result read from?");
-    if (result->file != NULL && ways != 1)
-        plan_complain(check->reading, result->at, "plan-result",
-                      "a result in a file needs one of 'json', 'csv' and 'regex', this one has %d",
-                      ways);
-    if (result->row != NULL && result->csv == NULL)
-        plan_complain(check->reading, result->at, "plan-result",
-                      "'row' belongs to 'csv', which is missing");
     for (size_t i = 0; i < number && result->name != NULL; i++)
         if (block->results[i].name != NULL && strcmp(block->results[i].name, result->name) == 0) {
             plan_complain(check->reading, result->at, "plan-duplicate-id",
@@ -398,12 +386,6 @@ static void check_yardstick(struct check *check, const struct plan_claim *claim)
     if (claim->ordering_count == 1)
         plan_complain(check->reading, claim->ordering[0].at, "plan-claim",
                       "an ordering needs at least two conditions");
-    if (claim->ordering_count > 0 && claim->better == PLAN_BETTER_UNSAID)
-        plan_complain(check->reading, claim->at, "plan-claim",
-                      "an ordering needs 'better': higher or lower");
-    if (kinds > 0 && claim->result == NULL)
-        plan_warn(check->reading, claim->at, "plan-claim",
-                  "'result' is missing: which result metric decides this claim?");
 }
 
 void check_claims(struct check *check) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What only several parts of a plan together show: ids that stand twice or name nothing, statements
- * without the source, person or reason that they need. What one key alone shows is the table's
+ * without the source or reason that they need. What one key alone shows is the table's
  * (schema.c). Must not change the plan.
  */
 #include "plan/check.h"
@@ -138,7 +138,7 @@ static void check_facts(struct check *check) {
     }
 }
 
-/* ---- the paper, assumptions, tasks, dates ---- */
+/* ---- the paper, dates, environments ---- */
 
 static void check_paper_parts(struct check *check) {
     for (size_t i = 0; i < check->plan->paper_part_count; i++) {
@@ -151,23 +151,6 @@ static void check_paper_parts(struct check *check) {
                       "say under 'source' where in the paper this part stands, or that it is your "
                       "own choice");
     }
-}
-
-/* Who assumed it, when, and why. */
-static void check_assumed(struct plan_reading *reading, struct plan_at at, const char *who,
-                          const struct plan_date *when, const char *why) {
-    const char *key = who == NULL ? "who" : !when->given ? "when" : why == NULL ? "why" : NULL;
-    if (key != NULL)
-        plan_complain(reading, at, "plan-assumption",
-                      "what is assumed says who assumes it, when and why: '%s' is missing", key);
-}
-
-static void check_tasks(struct check *check) {
-    const struct plan *plan = check->plan;
-    for (size_t i = 0; i < plan->task_count; i++) /* `assumptions` cannot be without these keys */
-        if (plan->tasks[i].time.given)
-            check_assumed(check->reading, plan->tasks[i].time.at, plan->tasks[i].who,
-                          &plan->tasks[i].when, plan->tasks[i].why);
 }
 
 static void check_calendar(struct check *check) {
@@ -212,7 +195,6 @@ void plan_check(struct plan_reading *reading) {
     };
     check_facts(&check);
     check_paper_parts(&check);
-    check_tasks(&check);
     check_environments(&check);
     check_calendar(&check);
     for (size_t i = 0; i < plan->offer_count; i++)
@@ -226,4 +208,41 @@ void plan_check(struct plan_reading *reading) {
     mem_free_ptr(&check.environments.items);
     mem_free_ptr(&check.blocks.items);
     mem_free_ptr(&check.steps.items);
+}
+
+/* ---- what an open fact stops ---- */
+
+enum plan_stop plan_stop_of(enum plan_kind kind) {
+    switch (kind) {
+    case PLAN_VALIDATE:
+        return PLAN_STOPS_VALIDATE;
+    case PLAN_COMPARE:
+        return PLAN_STOPS_COMPARE;
+    case PLAN_SCALE:
+        return PLAN_STOPS_SCALE;
+    case PLAN_VERIFY:
+        return PLAN_STOPS_VERIFY;
+    case PLAN_KIND_UNSAID:
+    case PLAN_KIND_COUNT_:
+        break;
+    }
+    return 0; /* nothing can be said to stop it */
+}
+
+void plan_stops_text(unsigned stops, struct strbuf *out) {
+    static const struct {
+        enum plan_stop stop;
+        const char *name;
+    } names[] = {
+        {PLAN_STOPS_VALIDATE, "validate"}, {PLAN_STOPS_COMPARE, "compare"},
+        {PLAN_STOPS_SCALE, "scale"},       {PLAN_STOPS_VERIFY, "verify"},
+        {PLAN_STOPS_BOOKING, "booking"},
+    };
+    bool is_first = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        if ((stops & names[i].stop) == 0)
+            continue;
+        strbuf_printf(out, "%s%s", is_first ? "" : ", ", names[i].name);
+        is_first = false;
+    }
 }

@@ -68,16 +68,6 @@ static const char *block_name(const struct plan_block *block) {
     return block->id != NULL ? block->id : "?";
 }
 
-/* A parameter is named on command lines (-c name=value) and in places ({name}). */
-static bool is_name(const char *name) {
-    if (*name == '\0')
-        return false;
-    for (const char *p = name; *p != '\0'; p++)
-        if ((unsigned char)*p <= ' ' || *p == 0x7f || strchr("={}", *p) != NULL)
-            return false;
-    return true;
-}
-
 static const struct plan_axis *axis_find(const struct plan_block *block, const char *name) {
     for (size_t i = 0; i < block->axis_count; i++)
         if (strcmp(block->axes[i].name, name) == 0)
@@ -97,14 +87,6 @@ static const struct plan_value *value_find(const struct plan_axis *axis, const c
         if (strcmp(axis->values[i].text, text) == 0)
             return &axis->values[i];
     return NULL;
-}
-
-static void check_name(struct expansion *x, struct plan_at at, const char *name) {
-    if (!is_name(name))
-        plan_complain(x->reading, at, "plan-axis",
-                      "'%s' is no name of a parameter: it must not be empty or hold blanks, '=', "
-                      "'{' or '}', since it is said as -c NAME=VALUE and filled in for {NAME}",
-                      name);
 }
 
 static int compare_value_texts(const void *a, const void *b) {
@@ -132,7 +114,6 @@ static void check_repeated_values(struct expansion *x, const struct plan_axis *a
 static void check_names(struct expansion *x, const struct plan_block *block) {
     for (size_t i = 0; i < block->axis_count; i++) {
         const struct plan_axis *axis = &block->axes[i];
-        check_name(x, axis->at, axis->name);
         const struct plan_pair *fixed = pair_find(&block->fixed, axis->name);
         if (fixed != NULL)
             plan_complain(x->reading, axis->at, "plan-axis",
@@ -140,8 +121,6 @@ static void check_names(struct expansion *x, const struct plan_block *block) {
                           " of the same block; keep one of them",
                           axis->name, fixed->at.line);
     }
-    for (size_t i = 0; i < block->fixed.count; i++)
-        check_name(x, block->fixed.items[i].at, block->fixed.items[i].name);
 }
 
 /* ---- size ---- */
@@ -420,7 +399,6 @@ static bool include_others(struct expansion *x, const struct plan_block *block,
         const struct plan_pair *pair = &pairs->items[i];
         if (axis_find(block, pair->name) != NULL)
             continue;
-        check_name(x, pair->at, pair->name);
         const struct plan_pair *fixed = pair_find(&block->fixed, pair->name);
         if (fixed != NULL) {
             plan_complain(x->reading, pair->at, "plan-include",
@@ -472,10 +450,34 @@ static bool check_axes_filled(struct expansion *x, const struct plan_block *bloc
     return filled;
 }
 
+/* What is not written at a value is as its axis says. Values that could not be read were complained
+ * of, and go. */
+static void inherit(struct plan_axis *axis) {
+    size_t read = axis->value_count;
+    axis->value_count = 0;
+    for (size_t i = 0; i < read; i++) {
+        if (axis->values[i].text == NULL)
+            continue;
+        struct plan_value *value = &axis->values[axis->value_count++];
+        *value = axis->values[i];
+        if (!value->has_state && value->state == PLAN_UNDETERMINED)
+            value->state = axis->state;
+        if (value->source == NULL)
+            value->source = axis->source;
+        if (!value->has_supported && value->supported == PLAN_UNSAID) {
+            value->supported = axis->supported;
+            if (value->supported_source == NULL)
+                value->supported_source = axis->supported_source;
+        }
+    }
+}
+
 static void expand_block(struct expansion *x, struct plan_block *block) {
     if (block->template_id == NULL)
         block->template_id = plan_template_id(block, x->plan->arena);
     size_t cells = 0;
+    for (size_t i = 0; i < block->axis_count; i++)
+        inherit(&block->axes[i]);
     check_names(x, block);
     if (!check_axes_filled(x, block))
         return;

@@ -78,7 +78,6 @@ WORDS(class_words,
 #define PART(name_, items, type, ...)                                                              \
     static const struct schema_part name_ = {.keys = items, .key_count = ARRAY_LENGTH(items),     \
                                              .size = sizeof(struct type), __VA_ARGS__}
-#define RULES(items) .rules = items, .rule_count = ARRAY_LENGTH(items)
 #define AT(type, field) .offset = offsetof(struct type, field)
 #define COUNT(type, field) .count = offsetof(struct type, field)
 
@@ -137,8 +136,7 @@ static const struct schema_key claim_keys[] = {
     {"source", SCHEMA_TEXT, AT(plan_claim, source), .help = "where the claim stands",
      .example = "source: \"paper, table 2\""},
 };
-static const struct schema_rule claim_rules[] = {{"ordering", false, {"better", "result"}}, {"threshold", false, {"result"}}, {"paper_value", false, {"result"}}};
-PART(claim_part, claim_keys, plan_claim, RULES(claim_rules), .name = "claims[]", .has_at = true,
+PART(claim_part, claim_keys, plan_claim, .name = "claims[]", .has_at = true,
      .help = "What is to be shown. A claim has the paper's value, a threshold or an ordering; else its verdict stays open.");
 
 static const struct schema_key matrix_keys[] = {
@@ -221,7 +219,7 @@ PART(code_part, code_keys, plan_code, .name = "code", .has_at = true, .help = "W
 
 static const struct schema_key pattern_keys[] = {
     {"phase", SCHEMA_PHASE, true, AT(plan_pattern, phase), .help = "the phase that begins", .example = "phase: load"},
-    {"regex", SCHEMA_REGEX, true, AT(plan_pattern, regex), .help = "POSIX extended regular expression on a line of output", .example = "regex: \"^Loading weights\""},
+    {"regex", SCHEMA_PATTERN, true, AT(plan_pattern, regex), .help = "POSIX extended regular expression on a line of output", .example = "regex: \"^Loading weights\""},
 };
 PART(pattern_part, pattern_keys, plan_pattern, .name = "phases.patterns[]", .has_at = true, .help = "Lines of output that begin a phase.");
 
@@ -243,8 +241,7 @@ static const struct schema_key task_keys[] = {
     {"when", SCHEMA_DATE, AT(plan_task, when), .help = "the day of the assumption", .example = "when: 2026-11-30"},
     {"why", SCHEMA_TEXT, AT(plan_task, why), .help = "what it rests on", .example = "why: eight texts, a quarter of an hour each"},
 };
-static const struct schema_rule task_rules[] = {{"time", false, {"who", "when", "why"}}};
-PART(task_part, task_keys, plan_task, RULES(task_rules), .name = "tasks[]", .has_at = true, .help = "Work by people, before, between and after the runs.");
+PART(task_part, task_keys, plan_task, .name = "tasks[]", .has_at = true, .help = "Work by people, before, between and after the runs.");
 
 static const struct schema_key step_keys[] = {
     {"name", SCHEMA_ID, true, AT(plan_step, name), .help = "the name for 'run --step' and for blocks", .example = "name: install"},
@@ -260,9 +257,9 @@ PART(step_part, step_keys, plan_step, .name = "steps[]", .has_at = true, .help =
 
 static const struct schema_key value_keys[] = {
     {"value", SCHEMA_TEXT, true, AT(plan_value, text), .help = "the value, as written into the command", .example = "value: 0.5"},
-    {"state", SCHEMA_WORD, AT(plan_value, state), .words = &backing_words, .unsaid = "as its axis", .help = "how the value is backed", .example = "state: chosen"},
+    {"state", SCHEMA_WORD, AT(plan_value, state), .flag = offsetof(struct plan_value, has_state), .words = &backing_words, .unsaid = "as its axis", .help = "how the value is backed", .example = "state: chosen"},
     {"source", SCHEMA_TEXT, AT(plan_value, source), .unsaid = "as its axis", .help = "where the value stands", .example = "source: \"table 2\""},
-    {"supported", SCHEMA_WORD, AT(plan_value, supported), .words = &answer_words, .unsaid = "as its axis", .help = "does the code support it", .example = "supported: yes"},
+    {"supported", SCHEMA_WORD, AT(plan_value, supported), .flag = offsetof(struct plan_value, has_supported), .words = &answer_words, .unsaid = "as its axis", .help = "does the code support it", .example = "supported: yes"},
     {"supported_source", SCHEMA_TEXT, AT(plan_value, supported_source), .unsaid = "as its axis", .help = "file and line that show it", .example = "supported_source: generate.py:120"},
 };
 PART(value_part, value_keys, plan_value, .name = "blocks[].matrix.AXIS.values[]", .has_at = true, .short_key = "value",
@@ -287,8 +284,7 @@ static const struct schema_key result_keys[] = {
     {"row", SCHEMA_ROW, AT(plan_result, row), .unsaid = "last", .help = "the CSV file's row: first, last or a number from 1", .example = "row: last"},
     {"regex", SCHEMA_REGEX, AT(plan_result, regex), .help = "extended regular expression; its first group, in the last line that matches", .example = "regex: \"agreement: ([0-9.]+)\""},
 };
-static const struct schema_rule result_rules[] = {{"file", true, {"json", "csv", "regex"}}, {"json", false, {"file"}}, {"csv", false, {"file"}}, {"regex", false, {"file"}}, {"row", false, {"csv"}}};
-PART(result_part, result_keys, plan_result, RULES(result_rules), .name = "blocks[].results[]", .has_at = true, .help = "What a run yields. With a file exactly one of json, csv and regex says where in it.");
+PART(result_part, result_keys, plan_result, .name = "blocks[].results[]", .has_at = true, .help = "What a run yields. With a file exactly one of json, csv and regex says where in it.");
 
 static const struct schema_key verify_keys[] = {
     {"of", SCHEMA_ID, true, AT(plan_block, verify_of), .help = "the block whose runs are repeated", .example = "of: compare"},
@@ -420,9 +416,9 @@ PART(privacy_part, privacy_keys, plan_privacy, .name = "privacy", .has_at = true
 static const struct schema_key assumption_keys[] = {
     {"key", SCHEMA_TEXT, true, AT(plan_assumption, key), .help = "what is assumed, as 'estimate --set' names it", .example = "key: compare.failure-rate"},
     {"value", SCHEMA_TEXT, true, AT(plan_assumption, value), .help = "the value", .example = "value: 0.1"},
-    {"who", SCHEMA_TEXT, true, AT(plan_assumption, who), .help = "who assumes it", .example = "who: Kim"},
-    {"when", SCHEMA_DATE, true, AT(plan_assumption, when), .help = "the day", .example = "when: 2026-11-30"},
-    {"why", SCHEMA_TEXT, true, AT(plan_assumption, why), .help = "what it rests on", .example = "why: one of ten runs failed last month"},
+    {"who", SCHEMA_TEXT, AT(plan_assumption, who), .help = "who assumes it", .example = "who: Kim"},
+    {"when", SCHEMA_DATE, AT(plan_assumption, when), .help = "the day", .example = "when: 2026-11-30"},
+    {"why", SCHEMA_TEXT, AT(plan_assumption, why), .help = "what it rests on", .example = "why: one of ten runs failed last month"},
 };
 PART(assumption_part, assumption_keys, plan_assumption, .name = "assumptions[]", .has_at = true, .help = "What is assumed on purpose. Every figure that rests on it is marked.");
 

@@ -1,2 +1,382 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * `check`: what a plan is, which facts are open and what they stop, what is undetermined; for
+ * machines also the complaints. Knows no records: what the runs have come to is `block list`.
+ */
 #include "report/study.h"
+
+#include "base/msg.h"
+#include "report/facts.h"
+#include "report/layout.h"
+#include "report/study-words.h"
+
+#include <inttypes.h>
+
+/* ---- what there is ---- */
+
+/* Conditions by whether the code supports them. */
+struct support {
+    size_t yes, no, open;
+};
+
+static struct support support_of(const struct plan_block *block) {
+    struct support support = {0};
+    for (size_t i = 0; i < block->condition_count; i++) {
+        switch (block->conditions[i].supported) {
+        case PLAN_UNSAID:
+            support.open++;
+            break;
+        case PLAN_YES:
+            support.yes++;
+            break;
+        case PLAN_NO:
+            support.no++;
+            break;
+        }
+    }
+    return support;
+}
+
+static bool is_open(const struct plan_fact *fact) {
+    return fact->state == PLAN_FACT_OPEN;
+}
+
+static size_t count_open(const struct plan *plan) {
+    size_t count = 0;
+    for (size_t i = 0; i < plan->fact_count; i++)
+        count += is_open(&plan->facts[i]);
+    return count;
+}
+
+static unsigned all_stops(const struct plan *plan) {
+    unsigned stops = 0;
+    for (size_t i = 0; i < plan->fact_count; i++)
+        if (is_open(&plan->facts[i]))
+            stops |= plan->facts[i].stops;
+    return stops;
+}
+
+bool report_check_is_stopped(const struct plan *plan) {
+    return all_stops(plan) != 0;
+}
+
+/* Values of the axis that nobody has confirmed or chosen. */
+static size_t count_undetermined(const struct plan_axis *axis) {
+    size_t count = 0;
+    for (size_t i = 0; i < axis->value_count; i++)
+        count += axis->values[i].state == PLAN_UNDETERMINED;
+    return count;
+}
+
+/* ---- JSON ---- */
+
+static json_t *word_json(const char *word) {
+    return json_text(*word != '\0' ? word : NULL);
+}
+
+static json_t *stops_json(unsigned stops) {
+    json_t *json = json_array();
+    for (unsigned bit = PLAN_STOPS_VALIDATE; bit <= PLAN_STOPS_BOOKING; bit <<= 1) {
+        AUTO_STRBUF struct strbuf name = STRBUF_INIT;
+        if ((stops & bit) == 0)
+            continue;
+        plan_stops_text(bit, &name);
+        json_array_append_new(json, json_text(strbuf_str(&name)));
+    }
+    return json;
+}
+
+static void put_source(json_t *json, const struct plan *plan, struct plan_at at) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    json_put_text(json, "source", plan_source(plan, at, arena));
+}
+
+static json_t *complaints_json(const struct plan_complaints *complaints) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < complaints->count; i++) {
+        const struct plan_complaint *complaint = &complaints->items[i];
+        bool has_place = complaint->at.line > 0;
+        json_t *json = json_object();
+        json_put_text(json, "level", complaint->warning ? "warning" : "error");
+        json_put_text(json, "id", complaint->id);
+        json_put(json, "line", has_place ? json_integer(complaint->at.line) : json_null());
+        json_put(json, "column", has_place ? json_integer(complaint->at.column) : json_null());
+        json_put_text(json, "text", complaint->text);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *study_json(const struct plan *plan) {
+    const struct plan_study *study = &plan->study;
+    json_t *paper = json_object(), *json = json_object();
+    json_put_text(paper, "title", study->paper_title);
+    json_put_text(paper, "version", study->paper_version);
+    json_put_text(paper, "url", study->paper_url);
+    json_put_text(json, "id", study->id);
+    json_put_text(json, "title", study->title);
+    json_put(json, "paper", paper);
+    json_put_text(json, "scope", plan_scope_name(study->scope));
+    json_put_text(json, "scope_note", study->scope_note);
+    json_t *environments = json_array();
+    for (size_t i = 0; i < plan->environment_count; i++)
+        json_array_append_new(environments, json_text(plan->environments[i].id));
+    json_put(json, "environments", environments);
+    return json;
+}
+
+static json_t *block_json(const struct plan *plan, const struct plan_block *block) {
+    struct support support = support_of(block);
+    json_t *supported = json_object(), *json = json_object();
+    json_put_int(supported, "yes", (int64_t)support.yes);
+    json_put_int(supported, "no", (int64_t)support.no);
+    json_put_int(supported, "open", (int64_t)support.open);
+    json_put_text(json, "id", block->id);
+    json_put_text(json, "title", block->title);
+    json_put_text(json, "kind", plan_kind_name(block->kind));
+    json_put(json, "extent", word_json(plan_extent_name(block->extent)));
+    json_put(json, "recurrence", word_json(plan_recurrence_name(block->recurrence)));
+    json_put_text(json, "state", plan_backing_name(block->state));
+    json_put_text(json, "question", block->question);
+    json_put_int(json, "conditions", (int64_t)block->condition_count);
+    json_put(json, "runs_per_condition",
+             block->runs.given ? json_integer(block->runs.value) : json_null());
+    json_put(json, "runs",
+             block->runs.given ? json_integer(block->runs.value * (int64_t)block->condition_count)
+                               : json_null());
+    json_put(json, "supported", supported);
+    put_source(json, plan, block->at);
+    return json;
+}
+
+static json_t *fact_json(const struct plan *plan, const struct plan_fact *fact) {
+    json_t *json = json_object();
+    json_put_text(json, "id", fact->id);
+    json_put_text(json, "about", fact->about);
+    json_put_text(json, "environment", fact->environment);
+    json_put_text(json, "question", fact->question);
+    json_put(json, "stops", stops_json(fact->stops));
+    put_source(json, plan, fact->at);
+    return json;
+}
+
+static json_t *undetermined_json(const struct plan *plan) {
+    json_t *list = json_array();
+    for (size_t b = 0; b < plan->block_count; b++)
+        for (size_t a = 0; a < plan->blocks[b].axis_count; a++) {
+            const struct plan_axis *axis = &plan->blocks[b].axes[a];
+            json_t *values = json_array(), *json = NULL;
+            for (size_t i = 0; i < axis->value_count; i++)
+                if (axis->values[i].state == PLAN_UNDETERMINED)
+                    json_array_append_new(values, json_text(axis->values[i].text));
+            if (json_array_size(values) == 0) {
+                json_decref(values);
+                continue;
+            }
+            json = json_object();
+            json_put_text(json, "block", plan->blocks[b].id);
+            json_put_text(json, "axis", axis->name);
+            json_put(json, "values", values);
+            put_source(json, plan, axis->at);
+            json_array_append_new(list, json);
+        }
+    return list;
+}
+
+json_t *report_check_json(const struct plan *plan, const struct plan_complaints *complaints) {
+    bool broken = complaints->errors > 0; /* then nothing else of it can be relied on */
+    json_t *blocks = broken ? NULL : json_array(), *facts = broken ? NULL : json_array();
+    for (size_t i = 0; !broken && i < plan->block_count; i++)
+        json_array_append_new(blocks, block_json(plan, &plan->blocks[i]));
+    for (size_t i = 0; !broken && i < plan->fact_count; i++)
+        if (is_open(&plan->facts[i]))
+            json_array_append_new(facts, fact_json(plan, &plan->facts[i]));
+    json_t *json = json_object();
+    json_put_text(json, "schema", "probelauf.check/1");
+    json_put_text(json, "plan", plan->path);
+    json_put_int(json, "errors", (int64_t)complaints->errors);
+    json_put_int(json, "warnings", (int64_t)(complaints->count - complaints->errors));
+    json_put(json, "complaints", complaints_json(complaints));
+    json_put(json, "study", broken ? json_null() : study_json(plan));
+    json_put(json, "blocks", broken ? json_null() : blocks);
+    json_put(json, "open_facts", broken ? json_null() : facts);
+    json_put(json, "undetermined", broken ? json_null() : undetermined_json(plan));
+    json_put(json, "stopped", broken ? json_null() : stops_json(all_stops(plan)));
+    return json;
+}
+
+/* ---- text ---- */
+
+static void add_with_comma(struct strbuf *out, const char *text) {
+    if (text == NULL || *text == '\0')
+        return;
+    if (out->length > 0)
+        strbuf_add_str(out, ", ");
+    strbuf_add_str(out, text);
+}
+
+/* label, and in the second column foreign text that may be long; "open" for none. */
+static void text_row(struct strbuf *out, struct report_style style, const char *label,
+                     const char *text) {
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    bool is_said = text != NULL && *text != '\0';
+    strbuf_printf(&line, "%s: ", label);
+    layout_add_plain(&line, is_said ? text : _("open"), style.ascii);
+    strbuf_add_str(out, "  ");
+    layout_wrap(out, strbuf_str(&line), 2, 4, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static void add_study(const struct plan *plan, struct report_style style, struct strbuf *out) {
+    const struct plan_study *study = &plan->study;
+    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf paper = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf scope = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf environments = STRBUF_INIT;
+    layout_cut(&title, study->title != NULL ? study->title : _("a study without a title"),
+               layout_columns(style), style.ascii);
+    layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&title));
+    strbuf_add_char(out, '\n');
+    add_with_comma(&paper, study->paper_title);
+    add_with_comma(&paper, study->paper_version != NULL ? study->paper_version : _("version open"));
+    strbuf_add_str(&scope, plan_scope_name(study->scope));
+    add_with_comma(&scope, study->scope_note);
+    for (size_t i = 0; i < plan->environment_count; i++)
+        add_with_comma(&environments, plan->environments[i].id);
+    text_row(out, style, _("plan"), plan->path);
+    text_row(out, style, _("paper"), strbuf_str(&paper));
+    text_row(out, style, _("scope"), strbuf_str(&scope));
+    text_row(out, style, _("environments"), strbuf_str(&environments));
+}
+
+static void count_cell(struct layout_table *table, size_t count) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    study_words_add_count(&text, true, count);
+    layout_table_cell(table, strbuf_str(&text), LAYOUT_PLAIN);
+}
+
+static void runs_cell(struct layout_table *table, const struct plan_block *block) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    uint64_t runs = block->runs.given ? (uint64_t)block->runs.value * block->condition_count : 0;
+    study_words_add_count(&text, block->runs.given, runs);
+    layout_table_cell(table, strbuf_str(&text), block->runs.given ? LAYOUT_PLAIN : LAYOUT_BAD);
+}
+
+/* "9 yes, 1 no, 2 open": does the code support the conditions? */
+static void support_cell(struct layout_table *table, const struct plan_block *block) {
+    struct support support = support_of(block);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    const struct {
+        size_t count;
+        const char *word;
+    } parts[] = {{support.yes, _("yes")}, {support.no, _("no")}, {support.open, _("open")}};
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+        if (parts[i].count > 0 && parts[i].count == block->condition_count)
+            strbuf_add_str(&text, parts[i].word);
+        else if (parts[i].count > 0)
+            strbuf_printf(&text, "%s%zu %s", text.length > 0 ? ", " : "", parts[i].count,
+                          parts[i].word);
+    layout_table_cell(table, strbuf_str(&text), support.no > 0 ? LAYOUT_BAD : LAYOUT_PLAIN);
+}
+
+static void add_blocks(const struct plan *plan, struct report_style style, struct strbuf *out) {
+    layout_heading(out, style, _("Blocks"));
+    if (plan->block_count == 0) {
+        layout_paragraph(out, style, _("the plan has no blocks yet"));
+        return;
+    }
+    const struct layout_column columns[] = {
+        {.title = _("block")},
+        {.title = _("what"), .elastic = 10},
+        {.title = _("conditions"), .right = true},
+        {.title = _("runs"), .right = true},
+        {.title = _("backed"), .optional = 60},
+        {.title = _("supported"), .optional = 76},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    for (size_t i = 0; i < plan->block_count; i++) {
+        const struct plan_block *block = &plan->blocks[i];
+        AUTO_STRBUF struct strbuf nature = STRBUF_INIT;
+        study_words_add_nature(&nature, block);
+        layout_table_cell(table, block->id, LAYOUT_BOLD);
+        layout_table_cell(table, strbuf_str(&nature), LAYOUT_PLAIN);
+        count_cell(table, block->condition_count);
+        runs_cell(table, block);
+        layout_table_cell(table, plan_backing_name(block->state), LAYOUT_PLAIN);
+        support_cell(table, block);
+    }
+    layout_table_print(table, 2, out);
+}
+
+static void add_facts(const struct plan *plan, struct report_style style, struct strbuf *out) {
+    size_t count = count_open(plan);
+    if (count == 0)
+        return;
+    AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
+    strbuf_printf(&heading, _("Open facts: %zu of %zu"), count, plan->fact_count);
+    layout_heading(out, style, strbuf_str(&heading));
+    for (size_t i = 0; i < plan->fact_count; i++) {
+        const struct plan_fact *fact = &plan->facts[i];
+        if (!is_open(fact))
+            continue;
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf label = STRBUF_INIT;
+        strbuf_add_str(&text, fact->question != NULL ? fact->question : _("no question is given"));
+        if (fact->stops != 0) {
+            strbuf_add_str(&text, _("; stops "));
+            plan_stops_text(fact->stops, &text);
+        }
+        strbuf_printf(&text, _(" (line %" PRIu32 ")"), fact->at.line);
+        layout_add_plain(&label, fact->id, style.ascii);
+        if (fact->environment != NULL) {
+            strbuf_add_char(&label, '@');
+            layout_add_plain(&label, fact->environment, style.ascii);
+        }
+        text_row(out, style, strbuf_str(&label), strbuf_str(&text));
+    }
+}
+
+static void add_undetermined(const struct plan *plan, struct report_style style,
+                             struct strbuf *out) {
+    bool is_first = true;
+    for (size_t b = 0; b < plan->block_count; b++)
+        for (size_t a = 0; a < plan->blocks[b].axis_count; a++) {
+            const struct plan_axis *axis = &plan->blocks[b].axes[a];
+            size_t count = count_undetermined(axis);
+            if (count == 0)
+                continue;
+            if (is_first)
+                layout_heading(out, style, _("Undetermined"));
+            is_first = false;
+            AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+            AUTO_STRBUF struct strbuf label = STRBUF_INIT;
+            strbuf_printf(&text,
+                          _("%zu of %zu values are neither confirmed nor chosen (line "
+                            "%" PRIu32 ")"),
+                          count, axis->value_count, axis->at.line);
+            layout_add_plain(&label, plan->blocks[b].id, style.ascii);
+            strbuf_add_str(&label, ", ");
+            layout_add_plain(&label, axis->name, style.ascii);
+            text_row(out, style, strbuf_str(&label), strbuf_str(&text));
+        }
+}
+
+void report_check_text(const struct plan *plan, const struct plan_complaints *complaints,
+                       struct report_style style, struct strbuf *out) {
+    if (complaints->errors > 0)
+        return; /* the plan is not what it was meant to be: nothing is said of it */
+    add_study(plan, style, out);
+    add_blocks(plan, style, out);
+    add_facts(plan, style, out);
+    add_undetermined(plan, style, out);
+    unsigned stops = all_stops(plan);
+    AUTO_STRBUF struct strbuf verdict = STRBUF_INIT;
+    if (stops != 0) {
+        strbuf_add_str(&verdict, _("open facts stand in the way of: "));
+        plan_stops_text(stops, &verdict);
+    } else {
+        strbuf_add_str(&verdict, _("no open fact stands in the way"));
+    }
+    strbuf_add_char(out, '\n');
+    layout_paragraph(out, style, strbuf_str(&verdict));
+}
