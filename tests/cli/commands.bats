@@ -253,7 +253,7 @@ complete_words() {
     mkfifo gate
     probelauf run -q -- sh -c 'echo started >here; read x <gate' 3>&- &
     local tries=0
-    while [ ! -s here ] && [ "$tries" -lt 200 ]; do
+    while [ ! -s here ] && [ "$tries" -lt 1200 ]; do
         sleep 0.05
         tries=$((tries + 1))
     done

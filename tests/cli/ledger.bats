@@ -11,10 +11,10 @@ setup() {
     LEDGER=$DATA/ledger.db
 }
 
-# Waits (at most 10 s) until the recorders are done and nothing waits in the journal folder "$1".
+# Waits (at most a minute) until the recorders are done and nothing waits in the journal folder "$1".
 settled() {
     local tries
-    for tries in $(seq 100); do
+    for tries in $(seq 600); do
         [ -z "$(find "${1:-$DATA/journals}" -name '*.journal*' 2>/dev/null)" ] && return
         sleep 0.1
     done

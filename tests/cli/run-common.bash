@@ -6,6 +6,9 @@
 #   runs_in_ledger  how many there are
 #   appears FILE    waits until there is something in it
 #   until_true CMD  waits until the command succeeds
+#   ledger_has N    so many runs are in it
+#   nothing_waits [FOLDER]  the recorders are done: no journal is left there
+#   helper PID NAME the process of that name that monitor PID has started
 #   long            is the long suite wanted (PROBELAUF_TEST_LONG; common_setup clears PROBELAUF_*)
 
 PROBELAUF_TEST_LONG_=${PROBELAUF_TEST_LONG-}
@@ -31,6 +34,18 @@ until_true() {
 
 appears() {
     until_true test -s "$1"
+}
+
+ledger_has() {
+    [ "$(runs_in_ledger)" -eq "$1" ]
+}
+
+nothing_waits() {
+    [ -z "$(find "${1:-$HOME/data/probelauf/journals}" -name '*.journal*' 2>/dev/null)" ]
+}
+
+helper() {
+    pgrep -P "$1" -x "$2"
 }
 
 long() {

@@ -38,23 +38,19 @@ in_namespace() {
 @test "a stopped recorder does not delay the command" {
     local seconds=4
     long && seconds=20
-    # The recorder leads a session of its own; the command prints, then says that it has ended.
-    "$PROBELAUF" run -q -- "$CHILD" sleep 1 print 3000000 write "$PWD/ended" 1 >printed &
-    local monitor=$! recorder="" pid
-    sleep 0.4
-    for pid in $(cat "/proc/$monitor/task/$monitor/children"); do
-        [ "$(ps -o sid= -p "$pid" | tr -d ' ')" = "$pid" ] && recorder=$pid
-    done
-    [ -n "$recorder" ]
+    # The command says that it is there, waits until the recorder is stopped, prints, and says that it has ended.
+    "$PROBELAUF" run -q -- "$CHILD" write began 1 wait-file go print 3000000 write ended 1 >printed &
+    local monitor=$! recorder
+    appears began
+    recorder=$(helper "$monitor" pl-recorder)
     kill -STOP "$recorder"
-    sleep 2
-    [ -e "$PWD/ended" ]
+    : >go
+    appears ended
     sleep "$seconds"
     kill -CONT "$recorder"
     wait "$monitor"
     [ "$(stat -c %s printed)" -eq 3000000 ]
-    sleep 0.3
-    [ "$(runs_in_ledger)" -eq 1 ]
+    until_true ledger_has 1
 }
 
 @test "ledger folder full: result untouched, one warning at most, taken in later" {
@@ -68,7 +64,7 @@ in_namespace() {
     has result
     has status=7
     # The journal went to the next place; without the full file system the ledger can be made.
-    [ "$(runs_in_ledger)" -eq 1 ]
+    until_true ledger_has 1
 }
 
 @test "ledger folder read-only: result untouched, taken in later" {
@@ -80,7 +76,7 @@ in_namespace() {
         sleep 0.5; umount fixed"
     has result
     has status=3
-    [ "$(runs_in_ledger)" -eq 1 ]
+    until_true ledger_has 1
 }
 
 @test "no place at all: the command runs, one warning, no record" {
@@ -97,35 +93,41 @@ in_namespace() {
 @test "ledger gone while the command runs" {
     export PROBELAUF_LEDGER="sqlite:$PWD/gone/ledger.db"
     probelauf run -q -- "$CHILD" exit 0
-    sleep 0.3
-    "$PROBELAUF" run -q -- "$CHILD" sleep 0.6 out result >printed &
+    until_true nothing_waits gone
+    "$PROBELAUF" run -q -- "$CHILD" write began 1 wait-file go out result >printed &
     local monitor=$!
-    sleep 0.2
-    rm -rf gone
+    appears began
+    until_true rm -rf gone # somebody may be writing a file there
+    : >go
     wait "$monitor"
     [ "$(cat printed)" = result ]
     # The journal lay in the removed folder; its records are written again under a name.
-    sleep 0.7
-    [ "$(runs_in_ledger)" -eq 1 ]
+    until_true ledger_has 1
+    until_true nothing_waits gone
     run probelauf ledger check
     [ "$status" -eq 0 ]
 }
 
 @test "a ledger that refuses locks: result untouched, taken in later" {
     probelauf run -q -- "$CHILD" exit 0
-    sleep 0.3
-    python - "$HOME/data/probelauf/ledger.db" <<'PY' &
-import sqlite3, sys, time
-held = sqlite3.connect(sys.argv[1], isolation_level=None)
+    until_true nothing_waits
+    python - "$HOME/data/probelauf/ledger.db" <<'PY' 3>&- &
+import os, sqlite3, sys, time
+held = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)
 held.execute("BEGIN EXCLUSIVE")
-time.sleep(2)
+with open("held", "w") as told:
+    told.write("yes")
+while os.path.exists("held"):
+    time.sleep(0.02)
 PY
-    sleep 0.3
+    local holder=$!
+    appears held
     run probelauf run -q -- "$CHILD" out result exit 4
+    rm held
     [ "$status" -eq 4 ]
     has result
-    wait
-    [ "$(runs_in_ledger)" -eq 2 ]
+    wait "$holder"
+    until_true ledger_has 2
 }
 
 @test "a reader that leaves ends the command as without us" {
@@ -154,17 +156,22 @@ PY
 @test "the control group of a killed monitor and recorder does not stay" {
     local groups=/sys/fs/cgroup/memory
     [ -d "$groups" ] || skip "no v1 memory controller here"
-    "$PROBELAUF" run -q -- "$CHILD" sleep 2 &
+    "$PROBELAUF" run -q -- "$CHILD" write began 1 wait-file go write ended 1 &
     local monitor=$! recorder run
-    sleep 0.6
-    recorder=$(pgrep -P "$monitor" -x pl-recorder)
+    appears began
+    recorder=$(helper "$monitor" pl-recorder)
     run=$(basename "$HOME"/data/probelauf/journals/*.journal | cut -c1-36)
-    find "$groups" -maxdepth 6 -name "probelauf-$run" | grep -q . || skip "no own group can be made here"
+    if ! find "$groups" -maxdepth 6 -name "probelauf-$run" | grep -q .; then
+        : >go
+        skip "no own group can be made here"
+    fi
     kill -9 "$monitor" "$recorder"
-    sleep 2.5
-    probelauf log >log
-    grep -q lost log
-    [ -z "$(find "$groups" -maxdepth 6 -name "probelauf-$run")" ]
+    : >go
+    appears ended
+    is_lost() { probelauf log | grep -q lost; }
+    group_is_gone() { is_lost && [ -z "$(find "$groups" -maxdepth 6 -name "probelauf-$run")" ]; }
+    until_true is_lost
+    until_true group_is_gone
 }
 
 @test "a command that looks for its reader without writing sees that it left" {

@@ -37,8 +37,7 @@ on_terminal() {
     "$CHILD" print 3000000 interleave 500 2>plain.err | cat >plain.out
     probelauf run -q -- "$CHILD" print 3000000 interleave 500 2> >(cat >with.err) | cat >with.out
     cmp plain.out with.out
-    for _ in $(seq 100); do cmp -s plain.err with.err && break; sleep 0.02; done
-    cmp plain.err with.err
+    until_true cmp plain.err with.err
     record START | grep -q '"stdout":{"was":"pipe","tee":"splice"}'
     [ "$(stream stdout bytes)" -eq "$(stat -c %s plain.out)" ]
 }
@@ -133,7 +132,7 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
     done
     wait "$monitor"
     "$CHILD" print "$bytes" | sha256sum >plain
-    for _ in $(seq 100); do [ -s with ] && break; sleep 0.02; done
+    appears with
     cmp plain with
     [ "$(stream stdout bytes)" -eq "$bytes" ]
     echo "largest: $largest KiB"
@@ -162,7 +161,7 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
 
 @test "lines of output begin phases at the time they were written" {
     probelauf run -q --pattern 'load=^Loading' --pattern 'compute=^Step' -- \
-        "$CHILD" out "Loading weights" sleep 0.5 out "Step 1" sleep 0.2 | cat >/dev/null
+        "$CHILD" out "Loading weights" wait-file seen sleep 0.2 out "Step 1" | { read -r _; : >seen; cat >/dev/null; }
     run probelauf show --json @1
     [ "$(json '[p["name"] for p in d["time"]["phase_list"]][-2:]')" = '["load", "compute"]' ]
     [ "$(json '0.1 < d["time"]["phases"]["load"]["value"]')" = true ]
