@@ -3,11 +3,12 @@
  * Reading a plan from end to end, and the list of complaints. What is complained of is known in
  * read.c, matrix.c and check.c; here only that all of it comes in the order of the file.
  */
-#include "plan/reading.h"
-#include "plan/schema.h"
+#include "plan/plan.h"
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "plan/reading.h"
+#include "plan/schema.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -39,8 +40,14 @@ static void add_complaint(struct plan_reading *reading, struct plan_at at, bool 
         reading->complaints =
             mem_realloc(reading->complaints, reading->complaint_room, sizeof *reading->complaints);
     }
-    reading->complaints[reading->complaint_count++] = (struct plan_complaint){
-        .at = at, .warning = warning, .id = id, .text = arena_strdup(reading->plan->arena, text)};
+    /* what others said of an expression may quote a line end of the plan */
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    str_add_printable(&line, text, strlen(text));
+    reading->complaints[reading->complaint_count++] =
+        (struct plan_complaint){.at = at,
+                                .warning = warning,
+                                .id = id,
+                                .text = arena_strdup(reading->plan->arena, strbuf_str(&line))};
 }
 
 /* The last place of the list is for saying that there are more. It is an error if one of those it

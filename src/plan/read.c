@@ -12,6 +12,8 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "model/run.h"
+#include "text/extract.h"
+#include "text/pattern.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,6 +59,7 @@ static const char *const takes[SCHEMA_TYPE_COUNT_] = {
     [SCHEMA_PHASE] = N_("a phase (setup, transfer, data, load, preprocess, compute, write, "
                         "evaluate, fix, teardown), with a detail behind '/' if need be"),
     [SCHEMA_REGEX] = N_("an extended regular expression"),
+    [SCHEMA_PATTERN] = N_("an extended regular expression"),
     [SCHEMA_POINTER] = N_("a JSON pointer such as /metrics/accuracy"),
     [SCHEMA_ROW] = N_("first, last or a number from 1"),
     [SCHEMA_CURRENCY] = N_("a currency by its three letters, such as EUR"),
@@ -167,8 +170,6 @@ static bool is_text_of(enum schema_type type, const char *text) {
         return uuid_is_valid(text);
     if (type == SCHEMA_PHASE || type == SCHEMA_PHASES)
         return is_phase(text);
-    if (type == SCHEMA_POINTER)
-        return value_is_pointer(text);
     if (type == SCHEMA_ROW)
         return is_row(text);
     if (type == SCHEMA_CURRENCY)
@@ -176,13 +177,34 @@ static bool is_text_of(enum schema_type type, const char *text) {
     return type != SCHEMA_MATCH || is_match(text);
 }
 
+/* Asks those who will use the expression. */
+static int check_expression(enum schema_type type, const char *text, struct err *err) {
+    if (type == SCHEMA_PATTERN) {
+        struct pattern_set *set = pattern_set_new();
+        int rc = pattern_set_add(set, phase_name(PHASE_LOAD), "begin", text, err);
+        pattern_set_free(set);
+        return rc;
+    }
+    if (type == SCHEMA_REGEX)
+        return extract_check(&(struct extract_spec){.kind = EXTRACT_REGEX, .what = text}, err);
+    if (type == SCHEMA_POINTER)
+        return extract_check(&(struct extract_spec){.kind = EXTRACT_JSON, .what = text}, err);
+    return 0;
+}
+
 /* NULL, and a complaint: it is none. */
 static const char *read_text(struct reader *reader, const struct yaml_node *node, const char *key,
                              enum schema_type type) {
-    if (node->kind == YAML_SCALAR && is_text_of(type, node->text))
-        return node->text;
-    complain_takes(reader, node, key, type);
-    return NULL;
+    if (node->kind != YAML_SCALAR || !is_text_of(type, node->text)) {
+        complain_takes(reader, node, key, type);
+        return NULL;
+    }
+    struct err err = ERR_INIT;
+    if (check_expression(type, node->text, &err) < 0) {
+        plan_complain(reader->reading, place(node), "plan-expression", "%s", err.text);
+        return NULL;
+    }
+    return node->text;
 }
 
 /* ---- words ---- */
@@ -366,16 +388,11 @@ static void read_command(struct reader *reader, const struct yaml_node *node,
         plan_complain(reader->reading, place(node), "plan-command", "%s", why);
 }
 
-static bool check_name(struct reader *reader, const struct yaml_node *name, bool is_parameter) {
-    if (is_parameter ? value_is_parameter_name(name->text) : *name->text != '\0')
+/* What else a name may not hold is known where it is used (matrix.c). */
+static bool check_name(struct reader *reader, const struct yaml_node *name) {
+    if (*name->text != '\0')
         return true;
-    if (is_parameter)
-        plan_complain(reader->reading, place(name), "plan-name",
-                      "'%s' is no name for a parameter; use at most 64 letters, digits, '_', '.' "
-                      "and '-', a letter or '_' first",
-                      plan_quote(reader->reading, name->text));
-    else
-        plan_complain(reader->reading, place(name), "plan-name", "a name is missing before ':'");
+    plan_complain(reader->reading, place(name), "plan-name", "a name is missing before ':'");
     return false;
 }
 
@@ -394,7 +411,7 @@ static void read_pairs(struct reader *reader, const struct yaml_node *node,
     for (size_t i = 0; i < node->count; i++) {
         const struct yaml_node *name = node->entries[i].key, *value = node->entries[i].value;
         bool quoted = value->kind == YAML_SCALAR && !value->plain;
-        if (!check_name(reader, name, parameters))
+        if (!check_name(reader, name))
             continue;
         if (is_unsaid(value) && !(parameters && quoted)) {
             if (parameters)
@@ -461,6 +478,8 @@ static void read_parts(struct reader *reader, const struct yaml_node *node,
         char *to = items + count * part->size;
         if (part->short_key != NULL) {
             read_short(reader, part, item, key->name, to);
+            if (key->type == SCHEMA_VALUES && ((struct plan_value *)(void *)to)->text == NULL)
+                continue;
         } else if (item->kind != YAML_MAP) {
             complain_takes(reader, item, key->name, key->type);
             continue;
@@ -486,7 +505,7 @@ static void read_named_parts(struct reader *reader, const struct yaml_node *node
     size_t count = 0;
     for (size_t i = 0; i < node->count; i++) {
         const struct yaml_node *name = node->entries[i].key, *value = node->entries[i].value;
-        if (!check_name(reader, name, part->name_is_parameter))
+        if (!check_name(reader, name))
             continue;
         char *to = items + count++ * part->size;
         if (part->short_key != NULL)
@@ -504,18 +523,16 @@ static void read_key(struct reader *reader, const struct yaml_node *node,
                      const struct schema_key *key, char *base) {
     void *to = base + key->offset;
     switch (key->type) {
-    case SCHEMA_VERSION: {
-        struct plan_whole unused;
+    case SCHEMA_VERSION:
         if (node->kind != YAML_SCALAR || strcmp(node->text, "1") != 0)
             complain_takes(reader, node, key->name, key->type);
-        (void)unused;
         return;
-    }
     case SCHEMA_TEXT:
     case SCHEMA_ID:
     case SCHEMA_UUID:
     case SCHEMA_PHASE:
     case SCHEMA_REGEX:
+    case SCHEMA_PATTERN:
     case SCHEMA_POINTER:
     case SCHEMA_ROW:
     case SCHEMA_CURRENCY:
@@ -617,32 +634,12 @@ static void check_required(struct reader *reader, const struct schema_part *part
         const struct yaml_node *node = yaml_get(reader->map, key->name);
         bool empty = node != NULL && node->kind != YAML_SCALAR && node->count == 0 &&
                      key->type != SCHEMA_PART;
-        if (!key->required || (!is_unsaid(node) && !empty))
-            continue;
+        if (!key->required || key->type == SCHEMA_VALUES || (!is_unsaid(node) && !empty))
+            continue; /* an axis without values: matrix.c */
         plan_complain(reader->reading, place(node != NULL ? node : reader->map), "plan-missing",
                       "'%s' needs '%s'; write for example '%s'", name, key->name,
                       key->example != NULL ? key->example : key->name);
     }
-}
-
-static void check_rule(struct reader *reader, const struct schema_rule *rule) {
-    const struct yaml_node *node = said(reader->map, rule->key);
-    if (node == NULL)
-        return;
-    size_t given = 0;
-    AUTO_STRBUF struct strbuf list = STRBUF_INIT;
-    for (size_t i = 0; i < ARRAY_LENGTH(rule->needs) && rule->needs[i] != NULL; i++) {
-        bool is_given = said(reader->map, rule->needs[i]) != NULL;
-        given += is_given;
-        if (rule->one_of || !is_given)
-            strbuf_printf(&list, "%s%s", list.length > 0 ? ", " : "", rule->needs[i]);
-    }
-    if (rule->one_of && given != 1)
-        plan_complain(reader->reading, place(node), "plan-missing",
-                      "with '%s' exactly one of these is needed: %s", rule->key, strbuf_str(&list));
-    else if (!rule->one_of && list.length > 0)
-        plan_complain(reader->reading, place(node), "plan-missing", "'%s' also needs: %s",
-                      rule->key, strbuf_str(&list));
 }
 
 static void read_part(struct plan_reading *reading, const struct schema_part *part,
@@ -663,8 +660,6 @@ static void read_part(struct plan_reading *reading, const struct schema_part *pa
             read_key(&reader, node->entries[i].value, key, base);
     }
     check_required(&reader, part, name);
-    for (size_t i = 0; i < part->rule_count; i++)
-        check_rule(&reader, &part->rules[i]);
 }
 
 static void read_short(struct reader *reader, const struct schema_part *part,
@@ -679,7 +674,9 @@ static void read_short(struct reader *reader, const struct schema_part *part,
     struct schema_key named = *key; /* complaints speak of what people wrote */
     named.name = name;
     bool quoted_value = node->kind == YAML_SCALAR && !node->plain && key->type == SCHEMA_TEXT;
-    if ((is_unsaid(node) && !quoted_value) || (node->kind == YAML_LIST && node->count == 0))
+    if (is_unsaid(node) && key->type == SCHEMA_VALUES)
+        return; /* an axis without values: matrix.c */
+    if (is_unsaid(node) && !quoted_value)
         plan_complain(reader->reading, place(node), "plan-missing",
                       "'%s' has no value; an empty text is written \"\"",
                       plan_quote(reader->reading, name));

@@ -20,7 +20,8 @@ enum schema_type {
     SCHEMA_ID,          /* const char *: [a-z0-9][a-z0-9._-]* */
     SCHEMA_UUID,        /* const char * */
     SCHEMA_PHASE,       /* const char *: "load", "compute/prefill" */
-    SCHEMA_REGEX,       /* const char *: POSIX extended */
+    SCHEMA_REGEX,       /* const char *: POSIX extended, for one value of a text */
+    SCHEMA_PATTERN,     /* const char *: POSIX extended, on lines of output */
     SCHEMA_POINTER,     /* const char *: JSON pointer */
     SCHEMA_ROW,         /* const char *: "first", "last", number from 1 */
     SCHEMA_CURRENCY,    /* const char *: three capitals */
@@ -62,13 +63,6 @@ struct schema_words {
     size_t count;
 };
 
-/* What keys of one part need of one another. */
-struct schema_rule {
-    const char *key;      /* where this is given ... */
-    bool one_of;          /* ... exactly one of the others must be, else each */
-    const char *needs[4]; /* ends with NULL */
-};
-
 struct schema_part;
 struct schema_key {
     const char *name;
@@ -92,10 +86,8 @@ struct schema_part {
     size_t size;            /* of the struct of an array's element or a named part */
     bool has_at;            /* a struct plan_at at offset 0 */
     size_t name_offset;     /* SCHEMA_NAMED_PARTS */
-    bool name_is_parameter; /* else an id */
+    bool name_is_parameter; /* else the id of a block */
     const char *short_key;  /* the key that stands for the whole part where no map does */
-    const struct schema_rule *rules;
-    size_t rule_count;
     const char *help;
 };
 

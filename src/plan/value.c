@@ -190,22 +190,6 @@ bool value_is_id(const char *text) {
            strspn(text, LETTERS DIGITS "._-") == length;
 }
 
-bool value_is_parameter_name(const char *text) {
-    static const char letters[] = LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    size_t length = strlen(text);
-    return length > 0 && length <= ID_MAX && is_one_of(*text, letters) &&
-           strspn(text, LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_.-") == length;
-}
-
-bool value_is_pointer(const char *text) {
-    if (*text != '/')
-        return false;
-    for (; *text != '\0'; text++)
-        if (*text == '~' && text[1] != '0' && text[1] != '1')
-            return false;
-    return true;
-}
-
 /* ---- commands ---- */
 
 struct words {

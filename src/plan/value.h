@@ -23,8 +23,6 @@ int value_tolerance(const char *text, double *ret_value, bool *ret_relative);
 int value_threshold(const char *text, enum plan_relation *ret_relation, double *ret_value);
 
 bool value_is_id(const char *text);
-bool value_is_parameter_name(const char *text); /* what {name} and -c name=value can hold */
-bool value_is_pointer(const char *text);        /* JSON pointer, RFC 6901 */
 
 /*
  * A command line cut into words as a shell would, with quotes and backslash and nothing else.
