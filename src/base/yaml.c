@@ -478,3 +478,12 @@ const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key) {
             return map->entries[i].value;
     return NULL;
 }
+
+bool yaml_is_unsaid(const struct yaml_node *node) {
+    if (node == NULL)
+        return true;
+    if (node->kind != YAML_SCALAR)
+        return false;
+    return *node->text == '\0' ||
+           (node->plain && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0));
+}

@@ -56,3 +56,5 @@ int yaml_read(const char *path, struct arena *arena, struct yaml_node **ret_root
 
 /* The value behind a key, or NULL. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);
+/* Was nothing written there (NULL, an empty text, a plain ~ or null)? */
+bool yaml_is_unsaid(const struct yaml_node *node);

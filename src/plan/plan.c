@@ -52,8 +52,10 @@ static void add_complaint(struct plan_reading *reading, struct plan_at at, bool 
 
 /* The last place of the list is for saying that there are more. It is an error if one of those it
  * stands for is: a plan must not become good by being full of warnings. */
-static void complain(struct plan_reading *reading, struct plan_at at, bool warning, const char *id,
-                     const char *fmt, va_list args) {
+__attribute__((format(printf, 5, 0))) static void complain(struct plan_reading *reading,
+                                                           struct plan_at at, bool warning,
+                                                           const char *id, const char *fmt,
+                                                           va_list args) {
     if (reading->complaint_count >= PLAN_COMPLAINTS_MAX) {
         if (!warning)
             reading->complaints[PLAN_COMPLAINTS_MAX - 1].warning = false;

@@ -31,20 +31,9 @@ static struct plan_at place(const struct yaml_node *node) {
     return (struct plan_at){.line = node->line, .column = node->column};
 }
 
-/* Nothing was written there: as if the key were not. */
-static bool is_unsaid(const struct yaml_node *node) {
-    if (node == NULL)
-        return true;
-    if (node->kind != YAML_SCALAR)
-        return false;
-    if (*node->text == '\0')
-        return true;
-    return node->plain && (strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
-}
-
 static const struct yaml_node *said(const struct yaml_node *map, const char *key) {
     const struct yaml_node *node = yaml_get(map, key);
-    return is_unsaid(node) ? NULL : node;
+    return yaml_is_unsaid(node) ? NULL : node;
 }
 
 /* ---- complaints ---- */
@@ -357,7 +346,7 @@ static void read_texts(struct reader *reader, const struct yaml_node *node,
         .items = arena_alloc(reader->arena, count * sizeof(struct plan_text_item))};
     for (size_t i = 0; i < count; i++) {
         bool quoted = items[i]->kind == YAML_SCALAR && !items[i]->plain;
-        if (is_unsaid(items[i]) && !(key->type == SCHEMA_COMMAND && quoted)) {
+        if (yaml_is_unsaid(items[i]) && !(key->type == SCHEMA_COMMAND && quoted)) {
             plan_complain(reader->reading, place(items[i]), "plan-missing",
                           "an entry of '%s' is empty; remove it or write one", key->name);
             continue;
@@ -413,7 +402,7 @@ static void read_pairs(struct reader *reader, const struct yaml_node *node,
         bool quoted = value->kind == YAML_SCALAR && !value->plain;
         if (!check_name(reader, name))
             continue;
-        if (is_unsaid(value) && !(parameters && quoted)) {
+        if (yaml_is_unsaid(value) && !(parameters && quoted)) {
             if (parameters)
                 plan_complain(reader->reading, place(name), "plan-missing",
                               "'%s' has no value; an empty text is written \"\"",
@@ -634,7 +623,7 @@ static void check_required(struct reader *reader, const struct schema_part *part
         const struct yaml_node *node = yaml_get(reader->map, key->name);
         bool empty = node != NULL && node->kind != YAML_SCALAR && node->count == 0 &&
                      key->type != SCHEMA_PART;
-        if (!key->required || key->type == SCHEMA_VALUES || (!is_unsaid(node) && !empty))
+        if (!key->required || key->type == SCHEMA_VALUES || (!yaml_is_unsaid(node) && !empty))
             continue; /* an axis without values: matrix.c */
         plan_complain(reader->reading, place(node != NULL ? node : reader->map), "plan-missing",
                       "'%s' needs '%s'; write for example '%s'", name, key->name,
@@ -648,7 +637,7 @@ static void read_part(struct plan_reading *reading, const struct schema_part *pa
     if (part->has_at)
         *(struct plan_at *)(void *)base = place(node);
     if (node->kind != YAML_MAP) {
-        if (!is_unsaid(node))
+        if (!yaml_is_unsaid(node))
             complain_takes(&reader, node, name, SCHEMA_PART);
         return;
     }
@@ -656,7 +645,7 @@ static void read_part(struct plan_reading *reading, const struct schema_part *pa
         const struct schema_key *key = find_key(part, node->entries[i].key->text);
         if (key == NULL)
             complain_unknown(&reader, part, node->entries[i].key);
-        else if (!is_unsaid(node->entries[i].value))
+        else if (!yaml_is_unsaid(node->entries[i].value))
             read_key(&reader, node->entries[i].value, key, base);
     }
     check_required(&reader, part, name);
@@ -674,9 +663,9 @@ static void read_short(struct reader *reader, const struct schema_part *part,
     struct schema_key named = *key; /* complaints speak of what people wrote */
     named.name = name;
     bool quoted_value = node->kind == YAML_SCALAR && !node->plain && key->type == SCHEMA_TEXT;
-    if (is_unsaid(node) && key->type == SCHEMA_VALUES)
+    if (yaml_is_unsaid(node) && key->type == SCHEMA_VALUES)
         return; /* an axis without values: matrix.c */
-    if (is_unsaid(node) && !quoted_value)
+    if (yaml_is_unsaid(node) && !quoted_value)
         plan_complain(reader->reading, place(node), "plan-missing",
                       "'%s' has no value; an empty text is written \"\"",
                       plan_quote(reader->reading, name));
