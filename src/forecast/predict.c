@@ -17,11 +17,14 @@
 #include <gsl/gsl_sf_erf.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SMALL_SPREAD \
     0.5 /* of the logarithm: up to here a sum of hundreds is lognormal to a thousandth */
-#define LONGEST_DRAWN  40u
-#define LARGEST_SPREAD 1e4 /* e^10000 is no duration; keeps the arithmetic finite */
+#define OUTLIER_LEAST_VALUES 5u
+#define OUTLIER_SCORE        3.5
+#define LONGEST_DRAWN        40u
+#define LARGEST_SPREAD       1e4 /* e^10000 is no duration; keeps the arithmetic finite */
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a;
@@ -196,4 +199,30 @@ int predict_total(const double *values, size_t count, uint64_t repeats, uint64_t
     ret->p05 = exp(predict_quantile(totals, draws, 0.05));
     ret->p95 = exp(p95);
     return 0;
+}
+
+void predict_mark_outliers(const double *values, size_t count, bool *ret_outlier) {
+    for (size_t i = 0; i < count; i++)
+        ret_outlier[i] = false;
+    if (count < OUTLIER_LEAST_VALUES || !predict_is_positive(values, count))
+        return;
+    AUTO_FREE double *sorted = mem_alloc(count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = log(values[i]);
+    predict_sort(sorted, count);
+    double middle = predict_quantile(sorted, count, 0.5);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = fabs(log(values[i]) - middle);
+    predict_sort(sorted, count);
+    double spread =
+        fmax(predict_quantile(sorted, count, 0.5), predict_least_spread(values, count, middle));
+    for (size_t i = 0; i < count; i++)
+        ret_outlier[i] = 0.6745 * fabs(log(values[i]) - middle) / spread > OUTLIER_SCORE;
+}
+
+double predict_median(const double *values, size_t count) {
+    AUTO_FREE double *sorted = mem_alloc(count * sizeof *sorted);
+    memcpy(sorted, values, count * sizeof *sorted);
+    predict_sort(sorted, count);
+    return predict_quantile(sorted, count, 0.5);
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,3 +36,11 @@ int predict_total(const double *values, size_t count, uint64_t repeats, uint64_t
  * and 0.001 s that divides all of them, else 0.001 s. No spread below it is believed: equal
  * readings of a coarse clock are not certainty. */
 double predict_resolution_s(const double *values, size_t count);
+
+/* Which values (positive, finite) stand apart from the others: modified z-score of their logarithms
+ * above 3.5 (Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993). With fewer than five
+ * nobody can tell: all false. */
+void predict_mark_outliers(const double *values, size_t count, bool *ret_outlier);
+
+/* count >= 1; the mean of the two in the middle of an even number. */
+double predict_median(const double *values, size_t count);

@@ -156,13 +156,6 @@ struct simulate_spread simulate_pool(const double *const *groups, const size_t *
     return pool;
 }
 
-static double median(const double *values, size_t count) {
-    AUTO_FREE double *sorted = mem_alloc(count * sizeof *sorted);
-    memcpy(sorted, values, count * sizeof *sorted);
-    predict_sort(sorted, count);
-    return predict_quantile(sorted, count, 0.5);
-}
-
 struct futures simulate_runs(const double *values, size_t count, uint64_t repeats,
                              struct simulate_spread borrow, struct simulate_stream stream,
                              size_t draws, struct arena *arena, bool *ret_borrowed) {
@@ -177,7 +170,7 @@ struct futures simulate_runs(const double *values, size_t count, uint64_t repeat
         return (struct futures){FUTURES_OPEN};
     bool borrows = count == 1 && borrow.freedom > 0.0;
     if (!predict_is_positive(values, count) || (count == 1 && !borrows))
-        return simulate_value((double)repeats * median(values, count));
+        return simulate_value((double)repeats * predict_median(values, count));
 
     struct predict_fit fit;
     if (borrows) {

@@ -32,10 +32,10 @@
  * assumption never before a measurement, but a --set does (it asks "what if"); both are marked.
  */
 struct estimate_setting {
-    const char *key, *value; /* as written */
-    const char *who, *why;   /* of an assumption; NULL for --set */
-    const char *source;      /* "probelauf.yaml:80", or "--set" */
-    bool is_set;             /* from --set */
+    const char *key, *value;      /* as written */
+    const char *who, *why, *when; /* of an assumption; NULL for --set */
+    const char *source;           /* "probelauf.yaml:80", or "--set" */
+    bool is_set;                  /* from --set */
 };
 /* Is the key one of the above, and the value of its kind? *ret_why (in arena): what is wrong. */
 bool estimate_setting_check(const struct plan *plan, const char *key, const char *value,

@@ -9,19 +9,16 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "forecast/predict.h"
+#include "rules/amount.h"
 #include "rules/comparable-parts.h"
 #include "rules/comparable.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
-#define BASIS_OWN_RUNS     "own-runs"
-#define METHOD_OBSERVED    "observed wall time"
-#define OUTLIER_LEAST_RUNS 5u /* below, nobody can tell which of them stands apart */
-#define OUTLIER_SCORE \
-    3.5 /* modified z-score: Iglewicz and Hoaglin, How to Detect and Handle Outliers, 1993 */
+#define BASIS_OWN_RUNS  "own-runs"
+#define METHOD_OBSERVED "observed wall time"
 
 struct estimator {
     struct repeat_estimate *ret;
@@ -63,20 +60,6 @@ static void choose_runs(const struct run *const *runs, size_t count, struct esti
 
 /* ---- forecasts ---- */
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(const double *values, size_t count) {
-    AUTO_FREE double *sorted = mem_alloc(count * sizeof *sorted);
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = values[i];
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
-    return count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]);
-}
-
 static struct quantity estimated(const struct estimator *e, double value, const char *method) {
     return (struct quantity){
         .state = QUANTITY_ESTIMATED,
@@ -94,7 +77,7 @@ static struct quantity estimated(const struct estimator *e, double value, const 
  * negative). */
 static struct quantity forecast(const struct estimator *e, const double *values, uint64_t repeats) {
     size_t count = e->ret->used_count;
-    double middle = median(values, count);
+    double middle = predict_median(values, count);
 
     if (count == 1) {
         struct quantity q = estimated(e, (double)repeats * middle, METHOD_OBSERVED);
@@ -255,23 +238,9 @@ static void count_attempts(const struct run *const *runs, size_t count, struct e
 /* ---- outliers, memory ---- */
 
 static void mark_outliers(struct estimator *e) {
-    size_t count = e->ret->used_count;
-    bool *outlier = arena_alloc(e->arena, (count + 1) * sizeof *outlier);
-
+    bool *outlier = arena_alloc(e->arena, (e->ret->used_count + 1) * sizeof *outlier);
+    predict_mark_outliers(e->walls, e->ret->used_count, outlier);
     e->ret->outlier = outlier;
-    if (count < OUTLIER_LEAST_RUNS)
-        return;
-    AUTO_FREE double *logs = mem_alloc(count * sizeof *logs);
-    AUTO_FREE double *distances = mem_alloc(count * sizeof *distances);
-    for (size_t i = 0; i < count; i++)
-        logs[i] = log(e->walls[i]);
-    double middle = median(logs, count);
-    for (size_t i = 0; i < count; i++)
-        distances[i] = fabs(logs[i] - middle);
-    double spread =
-        fmax(median(distances, count), predict_resolution_s(e->walls, count) / exp(middle));
-    for (size_t i = 0; i < count; i++)
-        outlier[i] = 0.6745 * distances[i] / spread > OUTLIER_SCORE;
 }
 
 static void find_memory(struct estimator *e) {
@@ -304,20 +273,6 @@ static void find_memory(struct estimator *e) {
 }
 
 /* ---- what is not in it ---- */
-
-static const char *const what_an_amount_needs[] = {
-    N_("a rate and its currency"),
-    N_("the billing unit and its increment (per second, per started hour …)"),
-    N_("the minimum term"),
-    N_("the source of the offer and the date on which it was seen"),
-    N_("the date until which it is valid, and the planned date of the runs"),
-    N_("the offered device, which must be the one that the runs were measured on"),
-    N_("the set-up fee"),
-    N_("the price of storage while running and while stopped, and how much is needed"),
-    N_("the price of transfer in and out, and the volume"),
-    N_("taxes"),
-    N_("whether the machine may be interrupted, and on what terms"),
-};
 
 static const char *const what_is_open[] = {
     N_("set-up: installing, resolving packages, fetching or converting weights"),
@@ -365,12 +320,12 @@ static void list_open(struct estimator *e) {
     e->ret->open = open;
     e->ret->open_count = count;
 
-    const char **missing =
-        arena_alloc(e->arena, ARRAY_LENGTH(what_an_amount_needs) * sizeof *missing);
-    for (size_t i = 0; i < ARRAY_LENGTH(what_an_amount_needs); i++)
-        missing[i] = _(what_an_amount_needs[i]);
+    size_t needs = amount_need_count();
+    const char **missing = arena_alloc(e->arena, needs * sizeof *missing);
+    for (size_t i = 0; i < needs; i++)
+        missing[i] = amount_need(i);
     e->ret->missing = missing;
-    e->ret->missing_count = ARRAY_LENGTH(what_an_amount_needs);
+    e->ret->missing_count = needs;
     e->ret->amount = quantity_open(NULL, QUANTITY_NO_OFFER,
                                    _("no offer was entered; what one must say is listed"));
 }

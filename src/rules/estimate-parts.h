@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of the estimate share; internal to rules/. A piece is a duration twice: as the
+ * quantity that is shown and as the futures that it is added up by. A tally adds pieces: value and
+ * interval of the sum come from the futures, everything else from the quantities.
+ */
+#pragma once
+
+#include "forecast/simulate.h"
+#include "rules/estimate.h"
+
+/* ---- estimate-pieces.c ---- */
+
+struct piece {
+    struct quantity quantity; /* open exactly when the futures are */
+    struct futures futures;   /* settled */
+};
+
+struct piece piece_open(enum quantity_reason reason, const char *detail);
+/* 0, because nothing is left to do: a count that was read. source: NULL: none. */
+struct piece piece_nothing(struct arena *arena, const char *source);
+/* The piece times a factor; the quantity's texts and sources stay. */
+struct piece piece_scale(const struct piece *piece, double factor, struct arena *scratch);
+/* Puts value and interval of the futures into the quantity, whose state is set: an interval stands
+ * only with an estimate. */
+void piece_take_futures(struct piece *piece);
+/* Texts of a, then of b, each once. */
+void piece_add_sources(struct quantity *q, const char *const *sources, size_t count,
+                       struct arena *arena);
+const char *piece_join(struct arena *arena, const char *a, const char *b); /* "a; b"; NULL: none */
+
+struct tally {
+    struct futures sum;
+    struct quantity_part *parts; /* growing, in the arena */
+    size_t count, room;
+};
+void tally_add(struct tally *tally, const char *name, const struct piece *piece,
+               struct arena *arena, struct arena *scratch);
+/* The sum as a piece. Weakest state of the known parts; at-least with an open or an at-least part;
+ * open with the reason of the first part when none is known, or with `empty` when there is none.
+ * own_source: tells plan lines from runs, which n counts. */
+struct piece tally_piece(struct tally *tally, const struct piece *empty, const struct plan *plan,
+                         struct arena *arena);
+
+/* ---- estimate-settings.c ---- */
+
+enum estimate_what {
+    ESTIMATE_COMPONENT = 0,
+    ESTIMATE_RUN_TIME,
+    ESTIMATE_RUNS,
+    ESTIMATE_FAILURE_RATE,
+    ESTIMATE_LOST_TIME,
+    ESTIMATE_RETRY_MAX,
+    ESTIMATE_LANES,
+    ESTIMATE_STEP,
+};
+
+struct estimate_rule { /* a setting, read */
+    struct estimate_setting setting;
+    enum estimate_what what;
+    enum component component; /* only ESTIMATE_COMPONENT */
+    const char *block;        /* "*": every block; NULL: a step */
+    const char *step;
+    double number; /* seconds, count or share */
+    bool took_effect;
+};
+
+struct estimate_maker {
+    const struct study *study;
+    const struct plan *plan;
+    const struct plan_environment *environment; /* NULL: none */
+    struct estimate *ret;
+    struct arena *arena;
+    uint64_t seed;
+    size_t draws;
+    struct estimate_rule *rules; /* --set first, the last of them first; then the plan's */
+    size_t rule_count;
+    struct simulate_spread spread; /* pooled over the conditions of the study */
+};
+
+int estimate_rules_read(struct estimate_maker *maker, const struct estimate_options *options,
+                        struct err *err);
+/* The rule in force, or NULL; marks nothing. only_set: those of --set alone. */
+struct estimate_rule *estimate_rule_find(struct estimate_maker *maker, const char *block,
+                                         enum estimate_what what, enum component component,
+                                         bool only_set);
+struct estimate_rule *estimate_rule_step(struct estimate_maker *maker, const char *step,
+                                         bool only_set);
+/* Uses the rule: marks it, and says in the quantity what was assumed, by whom and why. */
+struct quantity estimate_rule_quantity(struct estimate_maker *maker, struct estimate_rule *rule,
+                                       const char *unit, double value);
+struct piece estimate_rule_piece(struct estimate_maker *maker, struct estimate_rule *rule,
+                                 double seconds);
+void estimate_rules_list(struct estimate_maker *maker); /* fills ret->assumed */
+
+/* ---- estimate-items.c ---- */
+
+/* The same items added up four ways. */
+enum estimate_view {
+    VIEW_ALL = 0,  /* the component */
+    VIEW_MACHINE,  /* what needs the machine, or does not say */
+    VIEW_EFFORT,   /* what needs none */
+    VIEW_CALENDAR, /* runs and retries side by side */
+    VIEW_COUNT_
+};
+
+struct condition_work {
+    const struct study_condition *study;
+    bool has_remaining;
+    uint64_t remaining;
+    struct quantity count; /* of remaining runs */
+    double *walls;         /* of the runs that count, newest first */
+    const struct run **runs;
+    const char **sources;
+    size_t count_used;
+};
+
+struct block_work {
+    struct estimate_maker *maker;
+    const struct study_block *study;
+    struct estimate_block *ret;
+    struct arena *scratch;
+    struct condition_work *conditions;
+    size_t condition_count;
+    uint64_t lanes;
+    bool lanes_assumed;
+    bool replaced[COMPONENT_COUNT_]; /* by a --set: no item is added */
+    size_t item_room[COMPONENT_COUNT_];
+    struct tally tally[VIEW_COUNT_][COMPONENT_COUNT_];
+    struct piece piece[VIEW_COUNT_][COMPONENT_COUNT_]; /* what came of them */
+    bool empty[VIEW_COUNT_][COMPONENT_COUNT_];         /* no item, but maybe an open piece */
+    bool nothing_left;
+};
+
+/* Finds what is left to do in a block: fills conditions and remaining. */
+void estimate_block_begin(struct block_work *work);
+/* Fills components and pieces. */
+void estimate_block_items(struct block_work *work);
+/* The runs of a condition that count in the target environment. */
+size_t estimate_counting_runs(const struct study_condition *condition, struct arena *arena,
+                              const struct run ***ret_runs, double **ret_walls);
+/* What component an observed phase belongs to. */
+enum component estimate_component_of(enum phase phase);
+/* Does a run tell its phases apart? */
+bool estimate_is_separated(const struct run *run);
+
+const char *estimate_condition_key(const struct condition_work *c); /* of its random stream */
+const char *estimate_condition_name(const struct condition_work *c);
+/* The plan's line, or the block's where that is in no file. */
+const char *estimate_block_source(const struct block_work *work, struct plan_at at);
+struct simulate_stream estimate_stream(const struct block_work *work, const char *shared,
+                                       const char *own);
+/* What there is to say of a forecast from so many runs; NULL: nothing. */
+const char *estimate_runs_detail(size_t count, const struct futures *futures, bool borrowed,
+                                 struct arena *arena);
+/* A piece made of `count` units rests on its sources, too; an assumed count makes it assumed. */
+void estimate_take_count(const struct block_work *work, struct piece *piece,
+                         const struct quantity *count);
+/* Adds an item to a component and all views. side_by_side: the time of runs and retries is divided
+ * by the lanes. */
+void estimate_work_add(struct block_work *work, enum component k, struct estimate_item item,
+                       const struct piece *piece, bool side_by_side);
+
+/* estimate-retries.c, estimate-steps.c */
+void estimate_add_retries(struct block_work *work, const struct condition_work *c);
+void estimate_add_step(struct block_work *work, const struct plan_step *step);
+
+void estimate_item_add(struct estimate_component *component, size_t *room,
+                       const struct estimate_item *item, struct arena *arena);
+
+/* ---- estimate-figures.c ---- */
+
+struct figure_pieces {
+    struct piece computing, reserved, calendar, effort;
+};
+struct figure_tallies {
+    struct tally computing, reserved, calendar, effort;
+};
+void estimate_figures_of_block(struct block_work *work, struct figure_pieces *ret_pieces);
+void estimate_figures_of_pieces(struct estimate_maker *maker, const struct figure_pieces *pieces,
+                                struct estimate_figures *ret_figures);
+void estimate_figures_add(struct figure_tallies *tallies, const char *name,
+                          const struct figure_pieces *pieces, struct arena *arena,
+                          struct arena *scratch);
+void estimate_figures_finish(struct estimate_maker *maker, struct figure_tallies *tallies,
+                             struct estimate_figures *ret_figures);
+
+/* ---- estimate-memory.c ---- */
+
+void estimate_block_memory(struct block_work *work);
+void estimate_block_volume(struct block_work *work);
+
+/* ---- estimate-text.c ---- */
+
+struct estimate_lines { /* growing, in the arena */
+    const char **items;
+    size_t count, room;
+};
+void estimate_lines_add(struct estimate_lines *lines, const char *text, struct arena *arena);
+
+void estimate_block_open(struct block_work *work);     /* the list `open` of a block */
+void estimate_block_weakness(struct block_work *work); /* D4 */
+/* The list `open` over all blocks; tasks: of the study's own tasks, as they are found. */
+void estimate_open(struct estimate_maker *maker, const struct estimate_lines *tasks);
+void estimate_provisional(struct estimate_maker *maker);
+
+/* ---- estimate-offers.c ---- */
+
+void estimate_amount(struct estimate_maker *maker);
