@@ -160,8 +160,10 @@ print(total, p.wait())' "$PROBELAUF" run -q -- "$CHILD" print 3000000
 }
 
 @test "lines of output begin phases at the time they were written" {
+    # Each line has been through our hands before the command goes on.
     probelauf run -q --pattern 'load=^Loading' --pattern 'compute=^Step' -- \
-        "$CHILD" out "Loading weights" wait-file seen sleep 0.2 out "Step 1" | { read -r _; : >seen; cat >/dev/null; }
+        "$CHILD" out "Loading weights" wait-file one sleep 0.2 out "Step 1" wait-file two |
+        { read -r _; : >one; read -r _; : >two; cat >/dev/null; }
     run probelauf show --json @1
     [ "$(json '[p["name"] for p in d["time"]["phase_list"]][-2:]')" = '["load", "compute"]' ]
     [ "$(json '0.1 < d["time"]["phases"]["load"]["value"]')" = true ]
