@@ -53,11 +53,23 @@ static int make_patterns(const struct exec_options *options, struct pattern_set 
     return 0;
 }
 
+/* A spec that can never give a value is a mistake of the caller's, like a pattern. */
+static int check_results(const struct exec_options *options, struct err *err) {
+    for (size_t i = 0; i < options->result_count; i++) {
+        int rc = extract_check(&options->results[i].spec, err);
+        if (rc < 0)
+            return err_add(err, rc, "result '%s'", options->results[i].name);
+    }
+    return 0;
+}
+
 /* Everything that can be refused, and all memory the loop needs, before anything is started. */
 static int prepare(const struct exec_options *options, struct run_parts *parts, struct err *err) {
     int rc = expectations_new(options->expect, &parts->expectations, err);
     if (rc == 0)
         rc = make_patterns(options, &parts->patterns, err);
+    if (rc == 0)
+        rc = check_results(options, err);
     if (rc < 0)
         return rc;
     parts->shared = shared_new();

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/uuid.h"
+#include "text/extract.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,20 @@ enum exec_tee { EXEC_TEE_AUTO = 0, EXEC_TEE_NONE };
 
 struct exec_pattern {
     const char *phase, *regex;
+};
+
+/* A result that the command writes into a file; read when it has ended. */
+struct exec_output_result {
+    const char *name, *unit; /* unit NULL: none said */
+    const char *file;
+    const char *label; /* the file as methods name it (equal for all runs of a plan); NULL: file */
+    struct extract_spec spec;
+};
+
+/* What counts as the code of the run, where a plan says so; see struct probe_context. */
+struct exec_code {
+    const char *folder, *except;
+    const char *const *paths;
 };
 
 struct exec_options {
@@ -38,9 +53,12 @@ struct exec_options {
     size_t pattern_count;
     const char *const *inputs, *const *outputs; /* NULL-terminated lists or NULL */
     const char *const *expect;                  /* "marker=…", "file=…", "count=…" */
-    int64_t max_time_ns;                        /* 0: none */
-    int64_t grace_ns;                           /* default 30 s */
-    int64_t linger_ns;                          /* default 10 s */
+    const struct exec_output_result *results;
+    size_t result_count;
+    struct exec_code code;
+    int64_t max_time_ns; /* 0: none */
+    int64_t grace_ns;    /* default 30 s */
+    int64_t linger_ns;   /* default 10 s */
     enum exec_tee tee;
     pid_t earlier_recorder; /* of an attempt before this one, if it is still there; 0: none */
     /* Called in the recorder process after the monitor has left, with the finished journal

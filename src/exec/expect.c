@@ -17,9 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* File systems with coarse times (2 s on FAT, 1 s on old NFS) may show a file older than it is. */
-#define COARSE_TIME_NS (2 * NS_PER_S)
-
 struct expectation {
     enum expect_kind kind;
     const char *text;  /* "marker=done", borrowed */
@@ -161,7 +158,7 @@ static void answer_file(json_t *object, const char *path, const struct expect_fa
     } else if (status.st_size == 0) {
         answer(object, "no", N_("the file is empty"));
     } else if (status.st_mtim.tv_sec * NS_PER_S + status.st_mtim.tv_nsec <
-               facts->start_utc_ns - COARSE_TIME_NS) {
+               facts->start_utc_ns - EXPECT_COARSE_TIME_NS) {
         answer(object, "no", N_("the file is older than the run"));
     } else {
         char detail[64];

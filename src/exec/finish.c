@@ -157,7 +157,7 @@ static void put_status(json_t *end, const struct shared_end *facts) {
     json_put_int(end, "stopped_ns", facts->stopped_ns);
 }
 
-static json_t *end_payload(const struct recorder *recorder, bool lost) {
+static json_t *end_payload(const struct recorder *recorder, bool lost, json_t *take_absent) {
     const struct shared_end *facts = &recorder->shared->end;
     json_t *end = json_object();
     json_put_int(end, "t_ns", facts->t_ns);
@@ -172,6 +172,8 @@ static json_t *end_payload(const struct recorder *recorder, bool lost) {
     put_outputs(end, recorder);
     put_expectations(end, recorder);
     put_streams(end, recorder);
+    if (take_absent != NULL)
+        json_put(end, "results_absent", take_absent);
     return end;
 }
 
@@ -210,12 +212,13 @@ static void finish_samples(struct recorder *recorder) {
 }
 
 /* A full disk has 64 KiB left for this. */
-static void write_end(struct recorder *recorder, bool lost) {
+static void write_end(struct recorder *recorder, bool lost, json_t *take_absent) {
     struct shared *shared = recorder->shared;
     struct err err = ERR_INIT;
     bool kept = recorder_keep_place(recorder);
-    bool written = recorder->past.has_end ||
-                   recorder_write(recorder, JOURNAL_END, end_payload(recorder, lost), true);
+    bool written =
+        recorder->past.has_end ||
+        recorder_write(recorder, JOURNAL_END, end_payload(recorder, lost, take_absent), true);
     bool synced = written && journal_sync(&recorder->writer, &err) == 0;
     if (synced && !kept)
         err_set(&err, -ENOENT, "journal-gone", "the file '%s' was removed", shared->journal_path);
@@ -226,6 +229,7 @@ static void write_end(struct recorder *recorder, bool lost) {
 }
 
 void finish_write(struct recorder *recorder, bool lost) {
+    json_t *absent = NULL;
     if (lost)
         end_without_monitor(recorder);
     recorder_take_messages(recorder);
@@ -235,7 +239,8 @@ void finish_write(struct recorder *recorder, bool lost) {
         finish_samples(recorder);
         finish_text(recorder);
         evidence_finish(recorder);
+        absent = results_take(recorder);
         recorder_write_counters(recorder, true);
     }
-    write_end(recorder, lost);
+    write_end(recorder, lost, absent);
 }

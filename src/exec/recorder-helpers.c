@@ -141,7 +141,10 @@ static int environment_main(void *argument) {
                                   .argc = argc,
                                   .environment = environ,
                                   .pids = pids,
-                                  .pid_count = pid_count};
+                                  .pid_count = pid_count,
+                                  .code_folder = recorder->options->code.folder,
+                                  .code_paths = recorder->options->code.paths,
+                                  .code_except = recorder->options->code.except};
     int64_t taken_t_ns = recorder_t_ns(recorder);
     AUTO_JSON json_t *environment = probe_environment(&probe);
     json_put_int(environment, "taken_t_ns", taken_t_ns);

@@ -62,7 +62,8 @@ struct recorder {
     pid_t environment_reader;
     int environment_fd;
     struct strbuf environment;
-    json_t *diff; /* DIFF payload for the very end; NULL: none; owned */
+    struct result_before *results_before; /* as options->results; NULL: none; owned */
+    json_t *diff;                         /* DIFF payload for the very end; NULL: none; owned */
 
     int64_t next_second_ns, next_ten_ns, next_counters_ns; /* CLOCK_MONOTONIC */
     int64_t children_cpu_ns;                               /* of ended environment readers */
@@ -124,6 +125,15 @@ void evidence_cgroup_now(const struct recorder *recorder, json_t *counters);
 /* Incidents that control group, kernel log and wait status show. */
 void evidence_finish(struct recorder *recorder);
 void evidence_done(struct recorder *recorder);
+
+/* ---- results.c: results out of files ---- */
+/* How the files are before the command starts. */
+void results_begin(struct recorder *recorder, bool resumed);
+/* The command has ended: a MARK for each result that is there; the others as END's
+ * `results_absent`. NULL: none were asked for. Takes 3 s at most. */
+json_t *results_take(struct recorder *recorder);
+void results_done(struct recorder *recorder);
+json_t *results_to_start(const struct exec_options *options);
 
 /* ---- finish.c ---- */
 /* Everything that belongs before END, END, sync. `lost`: the monitor is gone without having said

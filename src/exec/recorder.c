@@ -274,6 +274,7 @@ static bool begin(struct recorder *recorder) {
     }
     make_marks(recorder);
     evidence_begin(recorder, resumed);
+    results_begin(recorder, resumed);
     int starting = RECORDER_STARTING;
     atomic_compare_exchange_strong(&shared->recorder_state, &starting, RECORDER_READY);
     return true;
@@ -437,6 +438,7 @@ static void close_up(struct recorder *recorder) {
         recorder_write(recorder, JOURNAL_DIFF, steal(recorder->diff), false);
     sync_quietly(recorder);
     chunk_coder_done(&recorder->coder);
+    results_done(recorder);
     journal_close(&recorder->writer);
 }
 

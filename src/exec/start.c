@@ -203,6 +203,8 @@ json_t *start_payload(const struct recorder *recorder) {
     put_inputs(start, options);
     json_put(start, "expect", expectations_to_start(recorder->expectations));
     put_patterns(start, options);
+    if (options->result_count > 0)
+        json_put(start, "results", results_to_start(options));
     put_limits(start, options);
     put_streams(start, shared);
     put_launch(start);

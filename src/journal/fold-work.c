@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the command itself reported by marks: amounts of work, results; and the lines of the marks
- * file that were no marks. Must not judge a result. Rules: docs/measurement.md, "Work and results".
+ * What the command itself reported by marks: amounts of work, results; the results that were read
+ * out of its files, and those that could not be; the lines of the marks file that were no marks.
+ * Must not judge a result. Rules: docs/measurement.md, "Work and results".
  */
 #include "journal/fold-parts.h"
 
@@ -90,13 +91,43 @@ static struct quantity last_amount(const struct fold *fold, const char *verb) {
 
 static struct quantity result_of(struct fold *fold, const json_t *mark) {
     const char *unit = fold_text(fold, mark, "unit");
+    const char *method = fold_text(fold, mark, "method"); /* of a result out of a file */
     const json_t *value = json_object_get(mark, "value");
     if (!json_is_number(value)) {
         const char *text = json_get_text(mark, "text", "?");
-        return quantity_open(unit != NULL ? unit : UNIT_RATIO, QUANTITY_FAILED,
-                             arena_printf(fold->run->arena, _("the command reported '%s'"), text));
+        struct quantity q = quantity_open(
+            unit != NULL ? unit : UNIT_RATIO, QUANTITY_FAILED,
+            method != NULL ? arena_printf(fold->run->arena, _("the file says '%s'"), text)
+                           : arena_printf(fold->run->arena, _("the command reported '%s'"), text));
+        q.method = method;
+        return q;
     }
-    return quantity_measured(unit != NULL ? unit : UNIT_RATIO, json_number_value(value), "mark");
+    return quantity_measured(unit != NULL ? unit : UNIT_RATIO, json_number_value(value),
+                             method != NULL ? method : "mark");
+}
+
+/* What was to be read out of a file and was not there: open with its reason, unless the command
+ * itself reported it. */
+static void absent_results(struct fold *fold, const json_t *latest) {
+    struct run *run = fold->run;
+    const json_t *list = json_get_array(run->end, "results_absent");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *name = fold_text(fold, entry, "name");
+        const char *unit = fold_text(fold, entry, "unit");
+        const char *reason = json_get_text(entry, "reason", NULL);
+        const char *detail = json_get_text(entry, "detail", NULL);
+        if (name == NULL || reason == NULL || json_object_get(latest, name) != NULL) {
+            continue;
+        }
+        run->results[run->result_count++] = (struct run_result){
+            .name = name,
+            .quantity = quantity_open(unit != NULL ? unit : UNIT_RATIO, QUANTITY_FAILED,
+                                      arena_printf(run->arena, "%s%s%s", msg_get(reason),
+                                                   detail != NULL ? ": " : "",
+                                                   detail != NULL ? detail : "")),
+        };
+    }
 }
 
 /* The last report of a name holds; names stand in the order of their first report. */
@@ -110,7 +141,9 @@ static void results(struct fold *fold) {
             json_object_set(latest, name, mark);
         }
     }
-    run->results = arena_alloc(run->arena, (json_object_size(latest) + 1) * sizeof *run->results);
+    size_t absent = json_array_size(json_get_array(run->end, "results_absent"));
+    run->results =
+        arena_alloc(run->arena, (json_object_size(latest) + absent + 1) * sizeof *run->results);
     const char *name;
     json_t *mark;
     json_object_foreach (latest, name, mark) {
@@ -119,6 +152,7 @@ static void results(struct fold *fold) {
             .quantity = result_of(fold, mark),
         };
     }
+    absent_results(fold, latest);
 }
 
 /* ---- lines that were no marks ---- */

@@ -189,7 +189,7 @@ size_t differences_collect(const struct run *a, const struct run *b, struct aren
                                              "cwd",     "host",  NULL};
     static const char *const code_keys[] = {"repo",   "commit",      "dirty",
                                             "digest", "diff_digest", NULL};
-    static const char *const environment_keys[] = {"container", "driver", "cuda", "gpu", NULL};
+    static const char *const environment_keys[] = {"container", "cuda", NULL};
     struct collector c = {.arena = arena};
     collect(&c, "outcome", outcome_name(a->outcome), outcome_name(b->outcome));
     collect_command(&c, a, b);
@@ -202,6 +202,8 @@ size_t differences_collect(const struct run *a, const struct run *b, struct aren
     collect_object(&c, "machine", json_get_object(a->environment, "machine"),
                    json_get_object(b->environment, "machine"));
     collect_keys(&c, "", a->environment, b->environment, environment_keys);
+    collect(&c, "driver", facts_gpu_driver(a), facts_gpu_driver(b));
+    collect(&c, "gpu", facts_gpus(a, arena), facts_gpus(b, arena));
     collect_object(&c, "limit", json_get_object(a->environment, "limits"),
                    json_get_object(b->environment, "limits"));
     collect_totals(&c, a, b);

@@ -390,3 +390,40 @@ const char *facts_outcome_meaning(enum outcome_class outcome) {
     }
     return NULL;
 }
+
+/* ---- GPUs of the machine ---- */
+
+static const json_t *gpu_devices(const struct run *run) {
+    return json_get_array(json_get_object(run->environment, "gpu"), "devices");
+}
+
+static const char *device_name(const json_t *devices, size_t index) {
+    return json_get_text(json_array_get(devices, index), "name", "?");
+}
+
+const char *facts_gpus(const struct run *run, struct arena *arena) {
+    const json_t *devices = gpu_devices(run);
+    size_t count = json_array_size(devices);
+    if (!devices)
+        return NULL;
+    if (count == 0)
+        return _("none");
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0, before = 0;
+        for (size_t j = 0; j < count; j++) {
+            bool equal = strcmp(device_name(devices, i), device_name(devices, j)) == 0;
+            same += equal;
+            before += equal && j < i;
+        }
+        if (before == 0)
+            strbuf_printf(&text, "%s%zu %s", text.length > 0 ? "; " : "", same,
+                          device_name(devices, i));
+    }
+    return arena_strdup(arena, strbuf_str(&text));
+}
+
+const char *facts_gpu_driver(const struct run *run) {
+    const char *text = json_get_text(json_get_object(run->environment, "gpu"), "driver", NULL);
+    return text ? text : json_get_text(run->environment, "driver", NULL);
+}

@@ -78,6 +78,11 @@ size_t facts_unmet(const struct run *run, size_t *ret_count);
 /* Why a part of the environment ("code", "limits", …) is open, translated, or NULL. */
 const char *facts_environment_reason(const struct run *run, const char *part);
 
+/* The GPUs that the machine showed: "8 NVIDIA H100", "none", models of a mixed machine with
+ * semicolons; NULL: not known. In arena. */
+const char *facts_gpus(const struct run *run, struct arena *arena);
+const char *facts_gpu_driver(const struct run *run); /* version, or NULL */
+
 /* The command on one line, arguments with blanks in quotes, as one would type it. May hold
  * anything: print it plain. */
 void facts_command_line(const struct run *run, struct strbuf *out);

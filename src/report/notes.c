@@ -21,6 +21,9 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
          N_("figures end where the record ends; repeat the run"), NULL},
     [NOTE_EXPECTATION] = {N_("a check of the result was not met"),
                           N_("this run is no base of an estimate; look at its output"), NULL},
+    [NOTE_RESULT_ABSENT] = {N_("a result that was to be read out of a file is not there"),
+                            N_("look at what the command writes, and at 'results' of the plan"),
+                            NULL},
     [NOTE_BLIND_SPOT] = {N_("part of the work may lie outside what was measured"), NULL, NULL},
     [NOTE_SURVIVORS] = {N_("processes of the run were still there when we stopped looking"),
                         N_("wait longer for them"), "probelauf run --linger 5m -- ..."},
@@ -67,6 +70,22 @@ static bool find_unmet(const struct run *run, struct arena *arena, struct strbuf
         any = true;
     }
     return any;
+}
+
+static bool find_absent_result(const struct run *run, struct strbuf *evidence) {
+    const json_t *list = json_get_array(run->end, "results_absent");
+    size_t count = json_array_size(list);
+    if (count == 0)
+        return false;
+    const json_t *first = json_array_get(list, 0);
+    const char *detail = json_get_text(first, "detail", NULL);
+    strbuf_printf(evidence, "%s: %s", json_get_text(first, "name", "?"),
+                  msg_get(json_get_text(first, "reason", "?")));
+    if (detail)
+        strbuf_printf(evidence, ": %s", detail);
+    if (count > 1)
+        strbuf_printf(evidence, _("; %zu more"), count - 1);
+    return true;
 }
 
 static void add_duration(struct strbuf *out, double seconds) {
@@ -152,6 +171,8 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
         return !run->running && facts_open_reason(run) == QUANTITY_MONITOR_LOST;
     case NOTE_EXPECTATION:
         return find_unmet(run, arena, evidence);
+    case NOTE_RESULT_ABSENT:
+        return find_absent_result(run, evidence);
     case NOTE_BLIND_SPOT:
         return find_blind_spot(run, evidence);
     case NOTE_SURVIVORS:

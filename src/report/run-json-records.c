@@ -110,15 +110,26 @@ static json_t *container_json(const struct run *run) {
                                                                   : json_null();
 }
 
+/* The models of the devices that the machine showed, one text each; null: nobody could look. */
+static json_t *gpu_names(const struct run *run) {
+    const json_t *devices = json_get_array(json_get_object(run->environment, "gpu"), "devices");
+    if (!devices)
+        return json_null();
+    json_t *names = json_array();
+    for (size_t i = 0; i < json_array_size(devices); i++)
+        json_array_append_new(names,
+                              json_text(json_get_text(json_array_get(devices, i), "name", "?")));
+    return names;
+}
+
 json_t *run_json_environment(const struct run *run) {
     const json_t *environment = run->environment;
-    const json_t *gpu = json_get_array(environment, "gpu");
     json_t *json = json_object();
     json_put(json, "fingerprint", run_json_plain_text(environment, "fingerprint"));
     json_put(json, "machine", run_json_copy_object(json_get_object(environment, "machine")));
     json_put(json, "container", container_json(run));
-    json_put(json, "gpu", gpu ? run_json_texts(gpu) : json_null());
-    json_put(json, "driver", run_json_plain_text(environment, "driver"));
+    json_put(json, "gpu", gpu_names(run));
+    json_put_text(json, "driver", facts_gpu_driver(run));
     json_put(json, "cuda", run_json_plain_text(environment, "cuda"));
     json_put(json, "interpreters",
              copy_array_of_objects(json_get_array(environment, "interpreters")));

@@ -208,6 +208,9 @@ void run_text_environment(struct strbuf *out, struct report_style style, const s
     add_plain_members(&text, json_get_object(run->environment, "machine"));
     run_text_row(out, style, _("machine"), strbuf_str(&text));
     run_text_row(out, style, _("container"), json_get_text(run->environment, "container", NULL));
+    AUTO_ARENA struct arena *arena = arena_new();
+    run_text_row(out, style, _("GPUs"), facts_gpus(run, arena));
+    run_text_row(out, style, _("GPU driver"), facts_gpu_driver(run));
     interpreters(out, style, run);
     const char *fingerprint = json_get_text(run->environment, "fingerprint", NULL);
     if (fingerprint) {

@@ -1,53 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each message and tick becomes a record exactly once, also when a recorder dies between writing
  * and saying so. */
-#include "../base/testing.h"
-
-#include "base/fd.h"
-#include "base/uuid.h"
-#include "exec/recorder-parts.h"
-#include "journal/journal.h"
-
-struct fixture {
-    char *folder;
-    struct recorder recorder;
-    struct recorder_context context;
-    struct exec_options options;
-};
-
-static int setup(void **state) {
-    struct fixture *fixture = mem_alloc(sizeof *fixture);
-    void *folder;
-    if (folder_setup(&folder) != 0)
-        return 1;
-    fixture->folder = folder;
-    fixture->context.shared = fixture->recorder.shared = shared_new();
-    fixture->context.options = fixture->recorder.options = &fixture->options;
-    fixture->context.monitor = getpid();
-    fixture->recorder.context = &fixture->context;
-    fixture->recorder.past.incidents = json_object();
-    fixture->recorder.marks_fd = -1;
-    uuid_new(1, fixture->options.run);
-    uuid_new(1, fixture->options.part);
-    AUTO_JSON json_t *header = start_header(&fixture->context);
-    struct err err = ERR_INIT;
-    if (journal_create(fixture->folder, "run", header, &fixture->recorder.writer, &err) < 0)
-        return 1;
-    *state = fixture;
-    return 0;
-}
-
-static int teardown(void **state) {
-    struct fixture *fixture = *state;
-    chunk_coder_done(&fixture->recorder.coder);
-    journal_close(&fixture->recorder.writer);
-    json_decref(fixture->recorder.past.incidents);
-    shared_free(fixture->recorder.shared);
-    void *folder = fixture->folder;
-    int rc = folder_teardown(&folder);
-    free(fixture);
-    return rc;
-}
+#include "recorder-fixture.h"
 
 static size_t count(const struct fixture *fixture, uint32_t kind) {
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
@@ -159,11 +113,15 @@ static void what_was_not_written_becomes_a_gap(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(messages_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(ticks_in_tens_and_the_rest_at_the_end, setup, teardown),
-        cmocka_unit_test_setup_teardown(samples_have_series_of_their_own, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_incident_is_written_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_not_written_becomes_a_gap, setup, teardown),
+        cmocka_unit_test_setup_teardown(messages_once, recorder_setup, recorder_teardown),
+        cmocka_unit_test_setup_teardown(ticks_in_tens_and_the_rest_at_the_end, recorder_setup,
+                                        recorder_teardown),
+        cmocka_unit_test_setup_teardown(samples_have_series_of_their_own, recorder_setup,
+                                        recorder_teardown),
+        cmocka_unit_test_setup_teardown(an_incident_is_written_once, recorder_setup,
+                                        recorder_teardown),
+        cmocka_unit_test_setup_teardown(what_was_not_written_becomes_a_gap, recorder_setup,
+                                        recorder_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,6 +202,41 @@ static void keeps_results(void **state) {
     assert_quantity(run->results[2].quantity, "= 0 1");
 }
 
+/* Results out of files keep how they were read; those that are not there are open with the reason.
+ */
+static void results_out_of_files(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = fold_lines(
+        "",
+        (const struct line[]){
+            {JOURNAL_MARK, "{'verb':'result','name':'said','value':1}"},
+            {JOURNAL_MARK, "{'verb':'result','name':'both','value':1}"},
+            {JOURNAL_MARK, "{'t_ns':5,'verb':'result','name':'loss','value':0.25,'unit':'nat',"
+                           "'source':'file:out.json#/loss','method':'json /loss of out.json'}"},
+            {JOURNAL_MARK, "{'verb':'result','name':'both','value':2,'method':'json /b of x'}"},
+            {JOURNAL_MARK, "{'verb':'result','name':'word','text':'nan','method':'csv w of y'}"},
+            {JOURNAL_END,
+             "{'t_ns':10,'command_t_ns':9,'exit_code':0,'results_absent':["
+             "{'name':'gone','unit':'byte','reason':'there is no such file'},"
+             "{'name':'torn','reason':'the file cannot be understood','detail':'1:2: end'},"
+             "{'name':'said','reason':'there is no such file'},"
+             "{'reason':'nameless'},{'name':'no reason'},7]}"},
+            {0, NULL}},
+        false);
+    assert_int_equal(run->result_count, 6);
+    assert_string_equal(run->results[0].quantity.method, "mark");
+    assert_quantity(run->results[1].quantity, "= 2 1"); /* the file's word is the last */
+    assert_string_equal(run->results[1].quantity.method, "json /b of x");
+    assert_quantity(run->results[2].quantity, "= 0.25 nat");
+    assert_string_equal(run->results[2].quantity.method, "json /loss of out.json");
+    assert_quantity(run->results[3].quantity, "open failed 1");
+    assert_string_equal(run->results[3].quantity.detail, "the file says 'nan'");
+    assert_string_equal(run->results[4].name, "gone");
+    assert_quantity(run->results[4].quantity, "open failed byte");
+    assert_string_equal(run->results[4].quantity.detail, "there is no such file");
+    assert_string_equal(run->results[5].quantity.detail, "the file cannot be understood: 1:2: end");
+}
+
 static void tells_bad_marks_and_gaps(void **state) {
     (void)state;
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
@@ -498,6 +533,7 @@ int main(void) {
         cmocka_unit_test(the_latest_event_wins),
         cmocka_unit_test(counts_work),
         cmocka_unit_test(keeps_results),
+        cmocka_unit_test(results_out_of_files),
         cmocka_unit_test(tells_bad_marks_and_gaps),
         cmocka_unit_test(reads_series),
         cmocka_unit_test(folds_every_prefix),
