@@ -335,7 +335,7 @@ PART(block_part, block_keys, plan_block, .name = "blocks[]", .has_at = true, .he
 static const struct schema_key demand_keys[] = {
     {"pattern", SCHEMA_CHOICE, AT(plan_demand, pattern), .words = &pattern_words, .help = "how steady the need is", .example = "pattern: campaign"},
     {"lasts", SCHEMA_DURATION, AT(plan_demand, lasts), .help = "how long it lasts", .example = "lasts: 60d"},
-    {"needs", SCHEMA_TEXTS, AT(plan_demand, needs), .help = "what only a machine of one's own may give: local-interface, attached-device, full-control, ...", .example = "needs: [full-control]"},
+    {"needs", SCHEMA_TEXTS, AT(plan_demand, needs), .help = "what only a machine of one's own may give: local-interface, attached-device, full-control and so on", .example = "needs: [full-control]"},
     {"source", SCHEMA_TEXT, AT(plan_demand, source), .help = "who says so", .example = "source: group meeting, 2026-11-30"},
 };
 PART(demand_part, demand_keys, plan_demand, .name = "demand", .has_at = true, .help = "How steady and how long computing is needed.");
