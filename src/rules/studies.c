@@ -86,11 +86,11 @@ static size_t read_entries(const struct studies *studies, const char *key, struc
             const json_t *item = json_array_get(list, k);
             const char *name = json_get_text(item, "name", NULL);
             int64_t blocks = json_get_int(item, "blocks", 0);
-            if (!name)
+            if (!name || blocks <= 0)
                 continue;
             struct entry *entry = &entries[count++];
             entry->name = arena_strdup(arena, name);
-            entry->block_count = blocks > 0 ? (uint64_t)blocks : 0;
+            entry->block_count = (uint64_t)blocks;
             entry->row = &studies->rows[i];
             read_figures(json_get_object(item, "figures"), arena, entry->figures);
         }
