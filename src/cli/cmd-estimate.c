@@ -1,38 +1,78 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* probelauf estimate --repeat N [RUN…]: what N further runs like the measured ones would take. */
+/* probelauf estimate: what a plan still takes; with --repeat N what N further runs like the
+ * measured ones would take. */
 #include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/view-study.h"
 #include "cli/view.h"
 
 #include "base/msg.h"
+#include "base/str.h"
 #include "forecast/predict.h"
+#include "report/studies.h"
+#include "report/study.h"
 #include "work/estimate.h"
+#include "work/studies.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static int64_t opt_repeat;
 static int64_t opt_seed = (int64_t)PREDICT_SEED;
+static const char *opt_env, *opt_freeze, *opt_compare;
+static bool opt_studies;
+static struct opt_list opt_set;
 
 static const struct opt_spec estimate_options[] = {
     {.name = "repeat",
      .type = OPT_COUNT,
      .target = &opt_repeat,
      .argument = N_("N"),
+     .conflicts = "env set freeze compare studies",
      .min = 1,
      .max = (int64_t)REPEAT_MAX,
-     .help = N_("The number of further runs.")},
+     .help = N_("Without a plan: the number of further runs like the measured ones.")},
+    {.name = "env",
+     .type = OPT_TEXT,
+     .target = &opt_env,
+     .argument = N_("ID"),
+     .help = N_("The environment of the plan that is estimated for (without it the first).")},
+    {.name = "set",
+     .type = OPT_LIST,
+     .target = &opt_set,
+     .argument = N_("KEY=VALUE"),
+     .help =
+         N_("Try one assumption, such as compare.runs=5: what it changes is shown; repeatable.")},
+    {.name = "freeze",
+     .type = OPT_TEXT,
+     .target = &opt_freeze,
+     .argument = N_("NAME"),
+     .help = N_("Keep the estimate under a name, to hold what really happens against it.")},
+    {.name = "compare",
+     .type = OPT_TEXT,
+     .target = &opt_compare,
+     .argument = N_("NAME"),
+     .conflicts = "freeze",
+     .help = N_("What changed since the estimate of that name was kept, and why.")},
+    {.name = "studies",
+     .type = OPT_FLAG,
+     .target = &opt_studies,
+     .conflicts = "env set freeze compare seed",
+     .help = N_("Add up the newest kept estimate of every study in the ledger, by extent and "
+                "recurrence.")},
     {.name = "seed",
      .type = OPT_COUNT,
      .target = &opt_seed,
      .argument = N_("N"),
-     .needs = "repeat",
      .max = INT64_MAX,
      .help = N_("Seed of the simulation; the same seed gives the same figures.")},
     {.name = NULL},
 };
 
-static void print(const struct work_estimate *estimate) {
+/* ---- --repeat N [RUN...] ---- */
+
+static void print_repeat(const struct work_estimate *estimate) {
     if (opt_common.json) {
         cli_print_json(report_repeat_json(&estimate->repeat));
         return;
@@ -42,7 +82,7 @@ static void print(const struct work_estimate *estimate) {
     cli_print(&text);
 }
 
-static int estimate(int argc, char **argv, struct err *err) {
+static int estimate_repeat(int argc, char **argv, struct err *err) {
     AUTO_ARENA struct arena *arena = arena_new();
     AUTO_RUNS struct runs *runs = NULL;
     AUTO_WORK_ESTIMATE struct work_estimate estimate = {0};
@@ -60,36 +100,249 @@ static int estimate(int argc, char **argv, struct err *err) {
                        WORK_ESTIMATE_RUNS_MAX);
         cli_note(note);
     }
-    print(&estimate);
+    print_repeat(&estimate);
     return 0;
+}
+
+/* ---- the whole plan ---- */
+
+/* -EINVAL: a key or value that no estimate knows. */
+static int read_settings(const struct plan *plan, struct arena *arena,
+                         struct estimate_setting **ret_settings, struct err *err) {
+    struct estimate_setting *settings = arena_alloc(arena, (opt_set.count + 1) * sizeof(*settings));
+    for (size_t i = 0; i < opt_set.count; i++) {
+        AUTO_FREE char *key = NULL;
+        const char *value = NULL, *why = NULL;
+        if (!opt_split(opt_set.items[i], &key, &value)) {
+            return err_set(err, -EINVAL, "usage-bad-value",
+                           "option '--set' takes KEY=VALUE, not '%s'", opt_set.items[i]);
+        }
+        if (!estimate_setting_check(plan, key, value, arena, &why)) {
+            return err_set(err, -EINVAL, "estimate-setting", "--set %s: %s", opt_set.items[i], why);
+        }
+        settings[i] = (struct estimate_setting){
+            .key = arena_strdup(arena, key), .value = value, .source = "--set", .is_set = true};
+    }
+    *ret_settings = settings;
+    return 0;
+}
+
+static int make(const struct view_study *view, const struct estimate_setting *settings,
+                size_t count, struct estimate *ret, struct err *err) {
+    const struct estimate_options options = {
+        .settings = settings, .setting_count = count, .seed = (uint64_t)opt_seed};
+    return estimate_make(&view->work.study, &options, view->arena, ret, err);
+}
+
+static size_t list_frozen(const struct view_study *view, struct report_frozen **ret_lines) {
+    struct work_frozen *frozen;
+    size_t count = work_estimate_frozen(&view->work, &frozen);
+    struct report_frozen *lines = arena_alloc(view->arena, (count + 1) * sizeof(*lines));
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = (struct report_frozen){
+            .name = frozen[i].name, .outdated = frozen[i].outdated, .utc_ns = frozen[i].utc_ns};
+    }
+    *ret_lines = lines;
+    return count;
+}
+
+static void print_estimate(const struct view_study *view, const struct estimate *estimate) {
+    if (opt_common.json) {
+        cli_print_json(report_estimate_json(estimate));
+        return;
+    }
+    struct report_frozen *frozen;
+    size_t count = list_frozen(view, &frozen);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_estimate_text(estimate, frozen, count, cli_style(STDOUT_FILENO), &text);
+    cli_print(&text);
+}
+
+static void print_change(const json_t *before, const json_t *after, bool json) {
+    json_t *compare = report_estimate_compare_json(before, after);
+    if (json) {
+        cli_print_json(compare);
+        return;
+    }
+    AUTO_JSON json_t *owned = compare;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_estimate_compare_text(owned, cli_style(STDOUT_FILENO), &text);
+    cli_print(&text);
+}
+
+/* What --set changes, and only that; machines get the estimate, in which each value is marked. */
+static int print_what_if(const struct view_study *view, const struct estimate *estimate,
+                         struct err *err) {
+    if (opt_common.json) {
+        cli_print_json(report_estimate_json(estimate));
+        return 0;
+    }
+    struct estimate plain;
+    int rc = make(view, NULL, 0, &plain, err);
+    if (rc < 0) {
+        return rc;
+    }
+    AUTO_JSON json_t *before = report_estimate_json(&plain);
+    AUTO_JSON json_t *after = report_estimate_json(estimate);
+    print_change(before, after, false);
+    return 0;
+}
+
+static int unknown_frozen(const struct work_frozen *frozen, size_t count, struct err *err) {
+    AUTO_FREE const char **names = mem_alloc((count + 1) * sizeof(*names));
+    if (count == 0) {
+        return err_set(err, -ENOENT, "estimate-unknown",
+                       "no estimate of this study was kept; 'probelauf estimate --freeze %s' keeps "
+                       "the one of now",
+                       opt_compare);
+    }
+    for (size_t i = 0; i < count; i++) {
+        names[i] = frozen[i].name;
+    }
+    const char *near = str_nearest(opt_compare, names, count);
+    return near != NULL
+               ? err_set(err, -ENOENT, "estimate-unknown",
+                         "there is no frozen estimate '%s'; did you mean '%s'?", opt_compare, near)
+               : err_set(err, -ENOENT, "estimate-unknown",
+                         "there is no frozen estimate '%s'; 'probelauf estimate' lists them",
+                         opt_compare);
+}
+
+static int compare(const struct view_study *view, const struct estimate *estimate,
+                   struct err *err) {
+    struct work_frozen *frozen;
+    size_t count = work_estimate_frozen(&view->work, &frozen);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(frozen[i].name, opt_compare) != 0) {
+            continue;
+        }
+        AUTO_JSON json_t *after = report_estimate_json(estimate);
+        print_change(frozen[i].estimate, after, opt_common.json);
+        return 0;
+    }
+    return unknown_frozen(frozen, count, err);
+}
+
+static int freeze(struct view_study *view, const struct estimate *estimate, struct err *err) {
+    AUTO_JSON json_t *document = report_estimate_json(estimate);
+    int rc = work_estimate_freeze(&view->work, &view->place, runs_store(view->runs), opt_freeze,
+                                  document, err);
+    if (rc == 0) {
+        AUTO_FREE char *note = mem_printf(
+            _("kept as '%s'; 'probelauf estimate --compare %s' shows what changes from now on"),
+            opt_freeze, opt_freeze);
+        cli_note(note);
+    }
+    return rc;
+}
+
+static int estimate_plan(struct err *err) {
+    AUTO_VIEW_STUDY struct view_study view = {0};
+    struct estimate_setting *settings = NULL;
+    struct estimate estimate;
+    const struct work_study_options options = {.environment = opt_env, .look_at_code = true};
+    int rc = view_study_open(&options, &view, err);
+    rc = rc < 0 ? rc : read_settings(view.work.plan, view.arena, &settings, err);
+    rc = rc < 0 ? rc : make(&view, settings, opt_set.count, &estimate, err);
+    rc = rc < 0 || opt_freeze == NULL ? rc : freeze(&view, &estimate, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (opt_compare != NULL) {
+        return compare(&view, &estimate, err);
+    }
+    if (opt_set.count > 0) {
+        return print_what_if(&view, &estimate, err);
+    }
+    print_estimate(&view, &estimate);
+    return 0;
+}
+
+/* ---- --studies ---- */
+
+/* The plan of this folder, if there is one, says whether its estimate still holds. */
+static int open_at_hand(struct plan *take_plan, struct runs *runs, struct work_study *ret,
+                        struct err *err) {
+    const struct work_study_options options = {.look_at_code = true};
+    return work_study_open(take_plan, &options, runs, ret, err);
+}
+
+static int estimate_studies(struct err *err) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_PLAN struct plan *plan = NULL;
+    AUTO_RUNS struct runs *runs = NULL;
+    AUTO_WORK_STUDY struct work_study at_hand = {0};
+    AUTO_WORK_STUDIES struct work_studies studies = {0};
+    int rc = view_plan(arena, false, &plan, err);
+    rc = rc < 0 ? rc : view_open(arena, &runs, err);
+    bool has_plan = plan != NULL;
+    rc = rc < 0 || !has_plan ? rc : open_at_hand(steal(plan), runs, &at_hand, err);
+    rc = rc < 0 ? rc : work_studies_open(runs, has_plan ? &at_hand : NULL, &studies, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (opt_common.json) {
+        cli_print_json(report_studies_json(&studies.studies, studies.without));
+        return 0;
+    }
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_studies_text(&studies.studies, studies.without, cli_style(STDOUT_FILENO), &text);
+    cli_print(&text);
+    return 0;
+}
+
+static bool is_usage(const struct err *err) {
+    return str_starts_with(err->id, "usage-") || strcmp(err->id, "estimate-setting") == 0;
 }
 
 static int estimate_main(int argc, char **argv) {
     struct err err = ERR_INIT;
-    if (opt_repeat == 0) {
+    if (opt_repeat > 0) {
+        return estimate_repeat(argc, argv, &err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+    }
+    if (argc == 0 && opt_studies) {
+        return estimate_studies(&err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+    }
+    if (argc > 0) {
         (void)err_set(
             &err, -EINVAL, "usage-needs",
-            "an estimate of a whole plan needs a plan, which this version cannot read yet; "
-            "add '--repeat N' for N further runs like the measured ones");
+            "an estimate from named runs needs '--repeat N'; without it the whole plan is "
+            "estimated from all its runs");
         return cli_usage_error("estimate", &err);
     }
-    return estimate(argc, argv, &err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+    if (estimate_plan(&err) == 0) {
+        return EXIT_CODE_DONE;
+    }
+    if (strcmp(err.id, "plan-missing") == 0) {
+        err_clear(&err);
+        (void)err_set(
+            &err, -ENOENT, "plan-missing",
+            "an estimate of a whole plan needs a plan, and there is none in this folder or "
+            "above it: 'probelauf init' writes one; add '--repeat N' for N further runs "
+            "like the measured ones");
+    }
+    return is_usage(&err) ? cli_usage_error("estimate", &err) : cli_error(&err);
 }
 
 const struct command command_estimate = {
     .name = "estimate",
-    .summary = N_("Estimate what further runs like the measured ones would take."),
+    .summary = N_("Estimate what the plan still takes, or further runs like the measured ones."),
     .details =
-        N_("Without RUN the latest finished run is the base, and all runs of the same command "
-           "with the same parameters. An amount of money needs an offer and stays open."),
-    .usage = N_("--repeat N [RUN...] [options]"),
-    .examples = N_("probelauf estimate --repeat 24  # 24 more runs like the latest one\n"
-                   "probelauf estimate --repeat 24 @1 @2 @5  # from these runs alone\n"
-                   "probelauf estimate --repeat 24 --json  # for programs\n"),
+        N_("What no run has shown is open and named beside every total. With --repeat no plan is "
+           "needed: without RUN the latest finished run is the base, and all runs of the same "
+           "command with the same parameters. An amount of money needs an offer and stays open."),
+    .usage = N_("[--env ID] [--set KEY=VALUE]... | --studies | --repeat N [RUN...] [options]"),
+    .examples =
+        N_("probelauf estimate  # the whole plan, with everything that is open\n"
+           "probelauf estimate --set compare.runs=5  # what two more runs each would change\n"
+           "probelauf estimate --freeze first  # keep it, to compare with later\n"
+           "probelauf estimate --compare first  # what changed since, and why\n"
+           "probelauf estimate --repeat 24  # no plan: 24 more runs like the latest one\n"
+           "probelauf estimate --repeat 24 @1 @2 @5 --json  # from these runs alone\n"),
     .options = estimate_options,
     .min_args = 0,
     .max_args = -1,
     .operand = "run",
-    .traits = COMMAND_LEDGER | COMMAND_JSON,
+    .traits = COMMAND_LEDGER | COMMAND_JSON | COMMAND_PLAN,
     .run = estimate_main,
 };
