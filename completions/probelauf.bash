@@ -21,7 +21,7 @@ _probelauf_other_command() {
     fi
 }
 
-_probelauf_commands='run mark log show compare annotate explain estimate import export ledger config completion help'
+_probelauf_commands='init check run mark log show compare annotate explain estimate import export ledger block config completion help'
 
 _probelauf_takes_value() {
     case $1 in
@@ -65,6 +65,8 @@ _probelauf() {
         prev=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     case $command:$prev in
+    init:--output|init:-o) _probelauf_files "$cur"; return ;;
+    init:--title) return ;;
     run:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     run:--phase) _probelauf_words "setup transfer data load preprocess compute write evaluate fix teardown" "$cur"; return ;;
     run:--input) _probelauf_files "$cur"; return ;;
@@ -76,9 +78,10 @@ _probelauf() {
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     log:--limit|log:--after|log:--since|log:--text) return ;;
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
-    estimate:--repeat|estimate:--seed) return ;;
+    estimate:--repeat|estimate:--env|estimate:--set|estimate:--freeze|estimate:--compare|estimate:--seed) return ;;
     export:--output|export:-o) _probelauf_files "$cur"; return ;;
     ledger:--older-than|ledger:--study) return ;;
+    block:--env) return ;;
     *:--journal-dir) _probelauf_files "$cur"; return ;;
     *:--lang) _probelauf_words "en" "$cur"; return ;;
     *:--color) _probelauf_words "auto always never" "$cur"; return ;;
@@ -86,6 +89,8 @@ _probelauf() {
     esac
     if [[ $cur == -* ]]; then
         case $command in
+        init) _probelauf_words "--title --output --plan --lang --color --quiet --verbose --help" "$cur" ;;
+        check) _probelauf_words "--plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         run) _probelauf_words "--condition --step --purpose --phase --pattern --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         mark) _probelauf_words "--end --items --length --batch --shape --result --note --lang --quiet --help" "$cur" ;;
         log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
@@ -93,10 +98,11 @@ _probelauf() {
         compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
-        estimate) _probelauf_words "--repeat --seed --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        estimate) _probelauf_words "--repeat --env --set --freeze --compare --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         ledger) _probelauf_words "--older-than --study --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         config) _probelauf_words "--show-origin --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         completion) _probelauf_words "--lang --quiet --help" "$cur" ;;
         help) _probelauf_words "--lang --quiet --help" "$cur" ;;
@@ -105,6 +111,8 @@ _probelauf() {
     fi
     [ "$COMP_CWORD" -gt 2 ] || verb=''
     case $command:$verb in
+    init:*) _probelauf_words "" "$cur" ;;
+    check:*) _probelauf_files "$cur" ;;
         run:*) _probelauf_other_command "$COMP_CWORD" "$cur" ;;
     mark:*) _probelauf_words "setup transfer data load preprocess compute write evaluate fix teardown" "$cur" ;;
     log:*) _probelauf_words "" "$cur" ;;
@@ -124,10 +132,13 @@ _probelauf() {
     ledger:rebuild) _probelauf_words "" "$cur" ;;
     ledger:purge) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     ledger:*) _probelauf_words "info check rebuild purge" "$cur" ;;
+    block:list) _probelauf_words "" "$cur" ;;
+    block:freeze) _probelauf_words "" "$cur" ;;
+    block:*) _probelauf_words "list freeze" "$cur" ;;
     config:*) _probelauf_words "" "$cur" ;;
     completion:bash) _probelauf_words "" "$cur" ;;
     completion:*) _probelauf_words "bash" "$cur" ;;
-    help:*) _probelauf_words "run mark log show compare annotate explain estimate import export ledger config completion help" "$cur" ;;
+    help:*) _probelauf_words "init check run mark log show compare annotate explain estimate import export ledger block config completion help" "$cur" ;;
     esac
 }
 

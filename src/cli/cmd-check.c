@@ -1,2 +1,202 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* probelauf check: what is wrong with the plan, what it is, and which open facts stop what. */
+#include "cli/cli.h"
 #include "cli/commands.h"
+#include "cli/view.h"
+
+#include "base/msg.h"
+#include "report/study.h"
+#include "rules/estimate.h"
+#include "text/extract.h"
+#include "text/pattern.h"
+#include "work/find-plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- what only layers above the plan know ---- */
+
+struct list { /* of the complaints, with what is found here */
+    struct plan *plan;
+    struct plan_complaint *items; /* in the arena of the plan */
+    size_t count, room;
+};
+
+static void complain(struct list *list, struct plan_at at, const char *id, const char *text) {
+    if (list->count == list->room) {
+        size_t room = 2 * list->room + 16;
+        struct plan_complaint *items = arena_alloc(list->plan->arena, room * sizeof *items);
+        if (list->count > 0) {
+            memcpy(items, list->items, list->count * sizeof *items);
+        }
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] =
+        (struct plan_complaint){.at = at, .id = id, .text = arena_strdup(list->plan->arena, text)};
+}
+
+static void check_assumptions(struct list *list) {
+    const struct plan *plan = list->plan;
+    for (size_t i = 0; i < plan->assumption_count; i++) {
+        const struct plan_assumption *assumption = &plan->assumptions[i];
+        const char *why = NULL;
+        if (!estimate_setting_check(plan, assumption->key, assumption->value, plan->arena, &why)) {
+            complain(list, assumption->at, "plan-assumption", why);
+        }
+    }
+}
+
+static void check_result(struct list *list, const struct plan_result *result) {
+    struct err err = ERR_INIT;
+    struct extract_spec spec = {.row = result->row};
+    if (result->file == NULL) {
+        return;
+    }
+    if (result->json != NULL) {
+        spec.kind = EXTRACT_JSON;
+        spec.what = result->json;
+    } else if (result->csv != NULL) {
+        spec.kind = EXTRACT_CSV;
+        spec.what = result->csv;
+    } else {
+        spec.kind = EXTRACT_REGEX;
+        spec.what = result->regex;
+    }
+    if (extract_check(&spec, &err) < 0) {
+        complain(list, result->at, "plan-result", err.text);
+    }
+}
+
+static void check_patterns(struct list *list) {
+    for (size_t i = 0; i < list->plan->pattern_count; i++) {
+        const struct plan_pattern *pattern = &list->plan->patterns[i];
+        struct err err = ERR_INIT;
+        struct pattern_set *set = pattern_set_new();
+        if (pattern_set_add(set, pattern->phase, "begin", pattern->regex, &err) < 0) {
+            complain(list, pattern->at, "plan-pattern", err.text);
+        }
+        pattern_set_free(set);
+    }
+}
+
+static int compare_places(const void *a, const void *b) {
+    const struct plan_complaint *left = a, *right = b;
+    /* of the file as a whole (line 0) at the end, as plan_read has them */
+    uint32_t left_line = left->at.line - 1, right_line = right->at.line - 1;
+    if (left_line != right_line) {
+        return left_line < right_line ? -1 : 1;
+    }
+    return left->at.column < right->at.column ? -1 : left->at.column > right->at.column;
+}
+
+/* The plan is otherwise sound: nothing in it is missing that these look at. */
+static void add_complaints(struct plan *plan, struct plan_complaints *complaints) {
+    struct list list = {.plan = plan,
+                        .items = complaints->items,
+                        .count = complaints->count,
+                        .room = complaints->count};
+    check_assumptions(&list);
+    check_patterns(&list);
+    for (size_t b = 0; b < plan->block_count; b++) {
+        for (size_t i = 0; i < plan->blocks[b].result_count; i++) {
+            check_result(&list, &plan->blocks[b].results[i]);
+        }
+    }
+    size_t found = list.count - complaints->count;
+    if (found == 0) {
+        return;
+    }
+    qsort(list.items, list.count, sizeof *list.items, compare_places);
+    complaints->items = list.items;
+    complaints->count = list.count;
+    complaints->errors += found;
+}
+
+/* ---- the command ---- */
+
+static int find(int argc, char **argv, struct arena *arena, const char **ret_path,
+                struct err *err) {
+    if (argc > 0) {
+        *ret_path = argv[0];
+        return 0;
+    }
+    int rc = work_find_plan(opt_common.plan, arena, ret_path, err);
+    if (rc == 0 && *ret_path == NULL) {
+        rc = err_set(err, -ENOENT, "plan-missing",
+                     "there is no plan in this folder or above it; 'probelauf init' writes one, "
+                     "'--plan FILE' names one");
+    }
+    return rc;
+}
+
+static void say(const struct plan *plan, const struct plan_complaints *complaints) {
+    view_complain(plan->path, complaints, true);
+    if (complaints->errors > 0) {
+        AUTO_FREE char *text =
+            mem_printf(msg_plural((unsigned long)complaints->errors,
+                                  "the plan has %zu error and is not used until it is corrected",
+                                  "the plan has %zu errors and is not used until they are "
+                                  "corrected"),
+                       complaints->errors);
+        cli_note(text);
+        return;
+    }
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    report_check_text(plan, complaints, cli_style(STDOUT_FILENO), &out);
+    cli_print(&out);
+}
+
+static int check_run(int argc, char **argv) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_PLAN struct plan *plan = NULL;
+    struct plan_complaints complaints = {0};
+    struct err err = ERR_INIT;
+    const char *path = NULL;
+    if (argc > 0 && opt_common.plan != NULL) {
+        (void)err_set(&err, -EINVAL, "usage-conflict",
+                      "the plan is named twice: '--plan %s' and '%s'", opt_common.plan, argv[0]);
+        return cli_usage_error("check", &err);
+    }
+    if (opt_common.json) {
+        (void)msg_set_language("en"); /* complaints are part of the document */
+    }
+    if (find(argc, argv, arena, &path, &err) < 0) {
+        return cli_error(&err);
+    }
+    (void)plan_read(path, &plan, &complaints, &err);
+    if (plan == NULL) {
+        return cli_error(&err);
+    }
+    if (complaints.errors == 0) {
+        add_complaints(plan, &complaints);
+    }
+    if (opt_common.json) {
+        cli_print_json(report_check_json(plan, &complaints));
+    } else {
+        say(plan, &complaints);
+    }
+    if (complaints.errors > 0) {
+        return EXIT_CODE_ERROR;
+    }
+    return report_check_is_stopped(plan) ? EXIT_CODE_OPEN_FACTS : EXIT_CODE_DONE;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .summary = N_("Check the plan; list open facts and what each stops."),
+    .details = N_("Everything that is wrong is said in one pass, a line each with its place. The "
+                  "status is 1 for a plan with errors, 3 if open facts stand in the way of "
+                  "something, else 0."),
+    .usage = N_("[options] [FILE]"),
+    .examples = N_("probelauf check  # the plan of this folder or one above\n"
+                   "probelauf check --json  # complaints and open facts for programs\n"),
+    .options = NULL,
+    .min_args = 0,
+    .max_args = 1,
+    .operand = "file",
+    .traits = COMMAND_PLAN | COMMAND_JSON,
+    .run = check_run,
+};

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,6 +81,35 @@ int output_commit(struct output *output, struct err *err) {
         return 0;
     }
     if (fsync(output->fd) < 0 || rename(output->temporary, output->path) < 0) {
+        return open_failed(output->path, err);
+    }
+    mem_free_ptr(&output->temporary);
+    return 0;
+}
+
+/* A second name for the file, which fails where the name is taken; file systems without second
+ * names can rename so. */
+static int give_new_name(const char *temporary, const char *path) {
+    if (link(temporary, path) == 0) {
+        (void)unlink(temporary);
+        return 0;
+    }
+    if (errno == EEXIST) {
+        return -EEXIST;
+    }
+    return renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) < 0 ? -errno : 0;
+}
+
+int output_commit_new(struct output *output, struct err *err) {
+    if (fsync(output->fd) < 0) {
+        return open_failed(output->path, err);
+    }
+    int rc = give_new_name(output->temporary, output->path);
+    if (rc == -EEXIST) {
+        return err_set(err, rc, "output-exists", "'%s' is there already", output->path);
+    }
+    if (rc < 0) {
+        errno = -rc;
         return open_failed(output->path, err);
     }
     mem_free_ptr(&output->temporary);

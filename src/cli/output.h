@@ -24,6 +24,8 @@ int output_open(const char *path, bool binary, mode_t mode, struct output *ret_o
 int output_write(struct output *output, const void *bytes, size_t length, struct err *err);
 /* Makes the file durable and gives it its name. */
 int output_commit(struct output *output, struct err *err);
+/* The same, but replaces nothing: -EEXIST ("output-exists") if something has that name by now. */
+int output_commit_new(struct output *output, struct err *err);
 /* Without a commit before, nothing stays behind. */
 void output_done(struct output *output);
 #define AUTO_OUTPUT __attribute__((cleanup(output_done)))

@@ -279,6 +279,14 @@ static void support_cell(struct layout_table *table, const struct plan_block *bl
     layout_table_cell(table, strbuf_str(&text), support.no > 0 ? LAYOUT_BAD : LAYOUT_PLAIN);
 }
 
+/* Where nothing is said about it, a column of "open" would say nothing more. */
+static bool says_support(const struct plan *plan) {
+    for (size_t i = 0; i < plan->block_count; i++)
+        if (support_of(&plan->blocks[i]).open < plan->blocks[i].condition_count)
+            return true;
+    return false;
+}
+
 static void add_blocks(const struct plan *plan, struct report_style style, struct strbuf *out) {
     layout_heading(out, style, _("Blocks"));
     if (plan->block_count == 0) {
@@ -293,7 +301,9 @@ static void add_blocks(const struct plan *plan, struct report_style style, struc
         {.title = _("backed"), .optional = 60},
         {.title = _("supported"), .optional = 76},
     };
-    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    bool has_support = says_support(plan);
+    AUTO_TABLE struct layout_table *table =
+        layout_table_new(style, columns, ARRAY_LENGTH(columns) - !has_support);
     for (size_t i = 0; i < plan->block_count; i++) {
         const struct plan_block *block = &plan->blocks[i];
         AUTO_STRBUF struct strbuf nature = STRBUF_INIT;
@@ -303,7 +313,8 @@ static void add_blocks(const struct plan *plan, struct report_style style, struc
         count_cell(table, block->condition_count);
         runs_cell(table, block);
         layout_table_cell(table, plan_backing_name(block->state), LAYOUT_PLAIN);
-        support_cell(table, block);
+        if (has_support)
+            support_cell(table, block);
     }
     layout_table_print(table, 2, out);
 }

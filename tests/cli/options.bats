@@ -28,7 +28,7 @@ load common
 @test "the overview names every command once" {
     run probelauf help
     local name
-    for name in run mark log show compare annotate explain estimate import export ledger config completion help; do
+    for name in init check run mark log show compare annotate explain estimate import export ledger config completion help; do
         [ "$(grep -c "^  $name  " <<<"$output")" -eq 1 ]
     done
 }
