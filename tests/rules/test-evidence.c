@@ -13,7 +13,7 @@
 
 #include "base/str.h"
 
-#include "build-study.h"
+#include "build-records.h"
 
 struct fixture {
     struct build_study s;

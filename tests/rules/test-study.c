@@ -11,7 +11,7 @@
 
 #include "rules/study.h"
 
-#include "build-study.h"
+#include "build-records.h"
 
 #define TOKENS "tokens=96"
 
