@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs as CSV (RFC 4180: CRLF, quotes doubled), header first, one line per run. Each quantity has
- * two columns: the value in base units, empty where it is open, and its state ("measured",
- * "measured at-least", "open not-separated"). Text that a spreadsheet would take for a formula gets
- * an apostrophe in front. Numbers never depend on a locale.
+ * Runs as CSV, header first, one line per run. Each quantity has two columns: the value in base
+ * units, empty where it is open, and its state ("measured", "measured at-least", "open
+ * not-separated").
  */
 #include "report/report.h"
 
-#include "base/clock.h"
+#include "report/csv-cells.h"
 #include "report/facts.h"
-#include "report/layout.h"
 #include "report/measures.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,53 +42,8 @@ static void names_sort_unique(struct names *names) {
     names->count = kept;
 }
 
-static void end_cell(struct strbuf *out) {
-    strbuf_add_char(out, ',');
-}
-
-static void end_line(struct strbuf *out) {
-    if (out->length > 0 && out->data[out->length - 1] == ',')
-        out->data[--out->length] = '\0';
-    strbuf_add_str(out, "\r\n");
-}
-
-/* OWASP's list of characters that make a cell a formula; the guard is part of the text, hence
- * inside the quotes. */
-static bool begins_like_formula(const char *text) {
-    return *text != '\0' && strchr("=+-@\t\r", *text) != NULL;
-}
-
-static void add_text(struct strbuf *out, const char *text) {
-    if (text && *text) {
-        AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
-        layout_add_plain(&plain, text, false);
-        bool quoted = strpbrk(strbuf_str(&plain), ",\"\r\n") != NULL;
-        if (quoted)
-            strbuf_add_char(out, '"');
-        if (begins_like_formula(text))
-            strbuf_add_char(out, '\'');
-        for (const char *p = strbuf_str(&plain); *p; p++) {
-            if (*p == '"')
-                strbuf_add_char(out, '"');
-            strbuf_add_char(out, *p);
-        }
-        if (quoted)
-            strbuf_add_char(out, '"');
-    }
-    end_cell(out);
-}
-
-static void add_number(struct strbuf *out, double value) {
-    if (value == floor(value) && fabs(value) < 9007199254740992.0) /* 2^53: whole beyond doubt */
-        strbuf_printf(out, "%.0f", value);
-    else
-        strbuf_printf(out, "%.15g", value);
-}
-
 static void add_quantity(struct strbuf *out, const struct quantity *q) {
-    if (quantity_is_known(q) && isfinite(q->value))
-        add_number(out, q->value);
-    end_cell(out);
+    csv_add_number(out, quantity_is_known(q), q->value);
     strbuf_add_str(out, quantity_state_name(q->state));
     if (!quantity_is_known(q))
         strbuf_printf(out, " %s",
@@ -99,7 +51,7 @@ static void add_quantity(struct strbuf *out, const struct quantity *q) {
                                                                            : q->reason));
     else if (q->bound != QUANTITY_EXACT)
         strbuf_printf(out, " %s", quantity_bound_name(q->bound));
-    end_cell(out);
+    csv_end_cell(out);
 }
 
 static const char *const plain_columns[] = {
@@ -112,37 +64,25 @@ static const char *const plain_columns[] = {
 static void add_header(struct strbuf *out, const struct names *conditions,
                        const struct names *results) {
     for (size_t i = 0; i < ARRAY_LENGTH(plain_columns); i++)
-        add_text(out, plain_columns[i]);
+        csv_add_text(out, plain_columns[i]);
     for (size_t i = 0; i < conditions->count; i++) {
         AUTO_FREE char *title = mem_printf("condition.%s", conditions->items[i]);
-        add_text(out, title);
+        csv_add_text(out, title);
     }
     for (size_t i = 0; i < measures_count(); i++) {
         AUTO_FREE char *state = mem_printf("%s.state", measures_at(i)->name);
-        add_text(out, measures_at(i)->name);
-        add_text(out, state);
+        csv_add_text(out, measures_at(i)->name);
+        csv_add_text(out, state);
     }
     for (size_t i = 0; i < results->count; i++) {
         AUTO_FREE char *title = mem_printf("result.%s", results->items[i]);
         AUTO_FREE char *state = mem_printf("result.%s.state", results->items[i]);
         AUTO_FREE char *unit = mem_printf("result.%s.unit", results->items[i]);
-        add_text(out, title);
-        add_text(out, state);
-        add_text(out, unit);
+        csv_add_text(out, title);
+        csv_add_text(out, state);
+        csv_add_text(out, unit);
     }
-    end_line(out);
-}
-
-static void add_utc(struct strbuf *out, int64_t utc_ns) {
-    if (utc_ns != 0)
-        clock_format_utc(utc_ns, out);
-    end_cell(out);
-}
-
-static void add_integer(struct strbuf *out, bool known, long long value) {
-    if (known)
-        strbuf_printf(out, "%lld", value);
-    end_cell(out);
+    csv_end_line(out);
 }
 
 static void add_plain(struct strbuf *out, const struct run *run) {
@@ -150,29 +90,29 @@ static void add_plain(struct strbuf *out, const struct run *run) {
     const json_t *dirty = json_object_get(code, "dirty");
     AUTO_STRBUF struct strbuf command = STRBUF_INIT;
     facts_command_line(run, &command);
-    add_text(out, run->id);
-    add_text(out, run->part);
-    add_text(out, run->study);
-    add_utc(out, run->started_utc_ns);
-    add_utc(out, run->ended_utc_ns);
-    add_text(out, outcome_name(run->outcome));
-    add_integer(out, run->has_exit_code, run->exit_code);
-    add_integer(out, run->signal > 0, run->signal);
-    add_text(out, facts_validity_name(run->validity));
-    add_text(out, run->verified ? run->verified : "not-checked");
-    add_text(out, json_get_text(start, "purpose", NULL));
+    csv_add_text(out, run->id);
+    csv_add_text(out, run->part);
+    csv_add_text(out, run->study);
+    csv_add_utc(out, run->started_utc_ns);
+    csv_add_utc(out, run->ended_utc_ns);
+    csv_add_text(out, outcome_name(run->outcome));
+    csv_add_integer(out, run->has_exit_code, run->exit_code);
+    csv_add_integer(out, run->signal > 0, run->signal);
+    csv_add_text(out, facts_validity_name(run->validity));
+    csv_add_text(out, run->verified ? run->verified : "not-checked");
+    csv_add_text(out, json_get_text(start, "purpose", NULL));
     int64_t attempt = json_get_int(start, "attempt", 0);
-    add_integer(out, attempt > 0, (long long)attempt);
-    add_text(out, json_get_text(start, "retry_of", NULL));
-    add_text(out, json_get_text(start, "block", NULL));
-    add_text(out, json_get_text(start, "step", NULL));
-    add_text(out, strbuf_str(&command));
-    add_text(out, run->note ? run->note : json_get_text(start, "note", NULL));
-    add_text(out, run->disposition);
-    add_text(out, json_get_text(start, "host", NULL));
-    add_text(out, json_get_text(code, "commit", NULL));
-    add_text(out, json_is_true(dirty) ? "yes" : json_is_false(dirty) ? "no" : NULL);
-    add_text(out, json_get_text(run->environment, "fingerprint", NULL));
+    csv_add_integer(out, attempt > 0, (long long)attempt);
+    csv_add_text(out, json_get_text(start, "retry_of", NULL));
+    csv_add_text(out, json_get_text(start, "block", NULL));
+    csv_add_text(out, json_get_text(start, "step", NULL));
+    csv_add_text(out, strbuf_str(&command));
+    csv_add_text(out, run->note ? run->note : json_get_text(start, "note", NULL));
+    csv_add_text(out, run->disposition);
+    csv_add_text(out, json_get_text(start, "host", NULL));
+    csv_add_text(out, json_get_text(code, "commit", NULL));
+    csv_add_text(out, json_is_true(dirty) ? "yes" : json_is_false(dirty) ? "no" : NULL);
+    csv_add_text(out, json_get_text(run->environment, "fingerprint", NULL));
 }
 
 static void add_result(struct strbuf *out, const struct run *run, const char *name) {
@@ -181,12 +121,12 @@ static void add_result(struct strbuf *out, const struct run *run, const char *na
         if (!result->name || strcmp(result->name, name) != 0)
             continue;
         add_quantity(out, &result->quantity);
-        add_text(out, result->quantity.unit);
+        csv_add_text(out, result->quantity.unit);
         return;
     }
     struct quantity none = quantity_open(NULL, QUANTITY_NOT_IN_RECORD, NULL);
     add_quantity(out, &none);
-    end_cell(out);
+    csv_end_cell(out);
 }
 
 static void add_line(struct strbuf *out, const struct run *run, const struct names *conditions,
@@ -194,14 +134,14 @@ static void add_line(struct strbuf *out, const struct run *run, const struct nam
     const json_t *condition = json_get_object(run->start, "condition");
     add_plain(out, run);
     for (size_t i = 0; i < conditions->count; i++)
-        add_text(out, json_get_text(condition, conditions->items[i], NULL));
+        csv_add_text(out, json_get_text(condition, conditions->items[i], NULL));
     for (size_t i = 0; i < measures_count(); i++) {
         struct quantity q = measures_get(run, i);
         add_quantity(out, &q);
     }
     for (size_t i = 0; i < results->count; i++)
         add_result(out, run, results->items[i]);
-    end_line(out);
+    csv_end_line(out);
 }
 
 void report_run_csv(const struct run *const *runs, size_t count, struct strbuf *out) {

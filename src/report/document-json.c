@@ -1,10 +1,229 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* First version. */
-#include "report/study.h"
+/*
+ * The report as JSON, probelauf.report/1: the same model as its other forms, whole (every run,
+ * every condition). Every key is always there; without a plan what belongs to one is null.
+ */
+#include "report/document-parts.h"
+
+#include "report/facts.h"
+#include "report/run-json.h"
+#include "report/study-json.h"
+#include "report/study-words.h"
+
+static json_t *notes_json(const struct report_document *document) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct report_note notes[REPORT_NOTES_MAX];
+    size_t count = report_document_notes(document, arena, notes);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = json_object();
+        json_put_text(json, "finding", notes[i].finding);
+        json_put_text(json, "evidence", notes[i].evidence);
+        json_put_text(json, "todo", notes[i].todo);
+        json_put_text(json, "command", notes[i].command);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *scope_json(const struct plan *plan) {
+    json_t *json = json_object(), *parts = json_array(), *deviations = json_array();
+    json_put(json, "scope", study_json_named(plan_scope_name(plan->study.scope)));
+    json_put_text(json, "note", plan->study.scope_note);
+    for (size_t i = 0; i < plan->paper_part_count; i++) {
+        const struct plan_paper_part *part = &plan->paper_parts[i];
+        json_t *entry = json_object();
+        json_put_text(entry, "part", part->part);
+        json_put_text(entry, "role", part->role);
+        json_put(entry, "included", study_json_answer(part->included));
+        json_put_text(entry, "why", part->why);
+        json_put_text(entry, "from", part->source);
+        json_put(entry, "source", study_json_source(plan, part->at));
+        json_array_append_new(parts, entry);
+    }
+    for (size_t i = 0; i < plan->deviation_count; i++) {
+        const struct plan_deviation *deviation = &plan->deviations[i];
+        json_t *entry = json_object();
+        json_put_text(entry, "what", deviation->what);
+        json_put_text(entry, "why", deviation->why);
+        json_put_text(entry, "from", deviation->source);
+        json_put(entry, "source", study_json_source(plan, deviation->at));
+        json_array_append_new(deviations, entry);
+    }
+    json_put(json, "parts", parts);
+    json_put(json, "deviations", deviations);
+    return json;
+}
+
+static json_t *stops_json(unsigned stops) {
+    static const struct {
+        enum plan_stop stop;
+        const char *name;
+    } all[] = {{PLAN_STOPS_VALIDATE, "validate"},
+               {PLAN_STOPS_COMPARE, "compare"},
+               {PLAN_STOPS_SCALE, "scale"},
+               {PLAN_STOPS_VERIFY, "verify"},
+               {PLAN_STOPS_BOOKING, "booking"}};
+    json_t *list = json_array();
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
+        if ((stops & (unsigned)all[i].stop) != 0)
+            json_array_append_new(list, json_text(all[i].name));
+    return list;
+}
+
+static json_t *facts_json(const struct plan *plan) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->fact_count; i++) {
+        const struct plan_fact *fact = &plan->facts[i];
+        json_t *json = json_object();
+        json_put_text(json, "id", fact->id);
+        json_put_text(json, "state", plan_fact_state_name(fact->state));
+        json_put_text(json, "about", fact->about);
+        json_put_text(json, "environment", fact->environment);
+        json_put_text(json, "value", fact->value);
+        json_put_text(json, "from", fact->source);
+        json_put_text(json, "source_kind", fact->source_kind);
+        json_put_text(json, "seen", fact->seen.given ? fact->seen.text : NULL);
+        json_put_text(json, "question", fact->question);
+        json_put(json, "stops", stops_json(fact->stops));
+        json_put(json, "source", study_json_source(plan, fact->at));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static const char *environment_kind(enum plan_environment_kind kind) {
+    switch (kind) {
+    case PLAN_ENVIRONMENT_UNSAID:
+        return NULL;
+    case PLAN_RENTED:
+        return "rented";
+    case PLAN_OWN:
+        return "own";
+    case PLAN_INSTITUTE:
+        return "institute";
+    case PLAN_MACOS:
+        return "macos";
+    }
+    return NULL;
+}
+
+static json_t *bytes_json(const struct plan_bytes *bytes) {
+    return study_json_count(bytes->given, bytes->bytes);
+}
+
+static json_t *environments_json(const struct plan *plan) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->environment_count; i++) {
+        const struct plan_environment *environment = &plan->environments[i];
+        json_t *json = json_object(), *match = json_array();
+        for (size_t k = 0; k < environment->match.count; k++)
+            json_array_append_new(match, json_text(environment->match.items[k].text));
+        json_put_text(json, "id", environment->id);
+        json_put_text(json, "kind", environment_kind(environment->kind));
+        json_put_text(json, "gpu", environment->gpu);
+        json_put(json, "gpus",
+                 environment->gpus.given ? json_integer(environment->gpus.value) : json_null());
+        json_put_text(json, "driver", environment->driver);
+        json_put(json, "stack",
+                 study_json_pairs(environment->stack.items, environment->stack.count));
+        json_put(json, "match", match);
+        json_put(json, "gpu_memory", bytes_json(&environment->gpu_memory));
+        json_put(json, "host_memory", bytes_json(&environment->host_memory));
+        json_put(json, "source", study_json_source(plan, environment->at));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *run_json(const struct report_document *document, const struct run *run) {
+    const struct study_run *of = document_study_run(document, run);
+    json_t *json = json_object();
+    json_put_text(json, "run", run->id);
+    run_json_put_utc(json, "started_utc", run->started_utc_ns);
+    run_json_put_utc(json, "ended_utc", run->ended_utc_ns);
+    json_put_text(json, "block", of && of->block ? of->block->id : NULL);
+    json_put_text(json, "condition", of && of->condition ? of->condition->label : NULL);
+    json_put_text(json, "condition_id", of && of->condition ? of->condition->id : NULL);
+    json_put_text(json, "step", of && of->step ? of->step->name : NULL);
+    json_put_text(json, "environment", of && of->environment ? of->environment->id : NULL);
+    json_put(json, "planned", of ? json_boolean(of->planned) : json_null());
+    json_put_text(json, "unplanned_why", of ? of->unplanned_why : NULL);
+    json_put_text(json, "level", of ? evidence_level_name(of->evidence.level) : NULL);
+    json_put_text(json, "why", of ? of->evidence.why : NULL);
+    json_put(json, "verified", of ? json_boolean(of->evidence.verified) : json_null());
+    json_put_text(json, "outcome", outcome_name(run->outcome));
+    AUTO_STRBUF struct strbuf cause = STRBUF_INIT;
+    if (document_is_failure(run))
+        document_add_cause(&cause, run);
+    json_put_text(json, "cause", cause.length > 0 ? strbuf_str(&cause) : NULL);
+    json_put(json, "changes",
+             run_json_texts(json_is_array(run->changes) ? run->changes
+                                                        : json_get_array(run->start, "changes")));
+    json_put_text(json, "disposition", run->disposition);
+    json_put_text(json, "validity", facts_validity_name(run->validity));
+    json_put(json, "command", run_json_texts(json_get_array(run->start, "command")));
+    run_json_put_quantity(json, "wall", &run->wall);
+    run_json_put_quantity(json, "largest_process_rss", &run->largest_process_rss);
+    return json;
+}
+
+static json_t *runs_json(const struct report_document *document) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < document->run_count; i++)
+        json_array_append_new(list, run_json(document, document->runs[i]));
+    return list;
+}
+
+static json_t *frozen_json(const struct report_document *document) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < document->frozen_count; i++) {
+        json_t *json = json_object();
+        json_put_text(json, "name", document->frozen[i].name);
+        run_json_put_utc(json, "utc", document->frozen[i].utc_ns);
+        json_put_text(json, "outdated", document->frozen[i].outdated);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *complaints_json(const struct report_document *document) {
+    json_t *list = json_array();
+    const struct plan_complaints *complaints = document->complaints;
+    for (size_t i = 0; complaints && document->study && i < complaints->count; i++) {
+        const struct plan_complaint *complaint = &complaints->items[i];
+        json_t *json = json_object();
+        json_put_text(json, "id", complaint->id);
+        json_put_bool(json, "warning", complaint->warning);
+        json_put_text(json, "text", complaint->text);
+        json_put(json, "source", study_json_source(document->study->input->plan, complaint->at));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
 
 json_t *report_document_json(const struct report_document *document) {
-    (void)document;
+    AUTO_ARENA struct arena *arena = arena_new();
+    const struct study *study = document->study;
+    const struct plan *plan = study ? study->input->plan : NULL;
     json_t *json = json_object();
     json_put_text(json, "schema", "probelauf.report/1");
+    json_put_text(json, "program", document->program);
+    run_json_put_utc(json, "made_utc", document->now_utc_ns);
+    json_put_text(json, "verdict", report_document_verdict(document, arena));
+    json_put(json, "notes", notes_json(document));
+    json_put(json, "study", study ? study_json_study(study) : json_null());
+    json_put(json, "claims", study ? study_json_claims(study) : json_null());
+    json_put(json, "repeat_checks", study ? study_json_repeat_checks(study) : json_null());
+    json_put(json, "scope", plan ? scope_json(plan) : json_null());
+    json_put(json, "facts", plan ? facts_json(plan) : json_null());
+    json_put(json, "environments", plan ? environments_json(plan) : json_null());
+    json_put(json, "blocks", study ? study_json_blocks(study) : json_null());
+    json_put(json, "unplanned", study ? study_json_unplanned(study) : json_null());
+    json_put(json, "runs", runs_json(document));
+    json_put(json, "estimate",
+             document->estimate ? report_estimate_json(document->estimate) : json_null());
+    json_put(json, "frozen", frozen_json(document));
+    json_put(json, "complaints", complaints_json(document));
     return json;
 }

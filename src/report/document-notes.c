@@ -1,11 +1,280 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* First version. */
-#include "report/study.h"
+/*
+ * The notes of a report: one table of rules in the order of their weight, of which the first five
+ * that apply are shown. A note stands only on what the model holds, names it, and says what to do.
+ */
+#include "report/document-parts.h"
+
+#include "base/msg.h"
+#include "report/facts.h"
+#include "report/study-words.h"
+
+#include <string.h>
+
+#define NEAR_CAPACITY   0.9 /* share of the memory from which a need is called near to it */
+#define LARGE_UNPLANNED 0.2 /* share of the time spent */
+
+/* Does the rule apply? Adds its evidence. */
+typedef bool (*rule_applies)(const struct report_document *document, struct strbuf *evidence);
+
+static void add_quantity(struct strbuf *out, const struct quantity *q) {
+    struct quantity alone = study_words_alone(q);
+    alone.has_interval = false;
+    quantity_format(&alone, (struct quantity_style){0}, out);
+}
+
+static bool is_provisional(const struct report_document *document, struct strbuf *evidence) {
+    if (!document->estimate || !document->estimate->provisional)
+        return false;
+    strbuf_add_str(evidence,
+                   document->estimate->provisional_why ? document->estimate->provisional_why : "");
+    return true;
+}
+
+/* The open fact that stops the most blocks; of equals the first. */
+static bool open_fact(const struct report_document *document, struct strbuf *evidence) {
+    const struct study *study = document->study;
+    const struct plan_fact *worst = NULL;
+    size_t most = 0;
+    for (size_t i = 0; study && i < study->open_fact_count; i++) {
+        size_t stopped = 0;
+        for (size_t b = 0; b < study->block_count; b++)
+            for (size_t k = 0; k < study->blocks[b].stopped_by_count; k++)
+                stopped += study->blocks[b].stopped_by[k] == study->open_facts[i];
+        if (!worst || stopped > most) {
+            worst = study->open_facts[i];
+            most = stopped;
+        }
+    }
+    if (!worst)
+        return false;
+    strbuf_printf(evidence, "%s: %s", worst->id, worst->question ? worst->question : _("open"));
+    if (worst->stops != 0) {
+        strbuf_add_str(evidence, _("; it stops "));
+        plan_stops_text(worst->stops, evidence);
+    }
+    if (study->open_fact_count > 1)
+        strbuf_printf(evidence, _("; %zu more are open"), study->open_fact_count - 1);
+    return true;
+}
+
+static bool claim_failed(const struct report_document *document, struct strbuf *evidence) {
+    const struct study *study = document->study;
+    for (size_t i = 0; study && i < study->claim_count; i++) {
+        const struct study_claim *claim = &study->claims[i];
+        if (claim->verdict != STUDY_NOT_REPRODUCED)
+            continue;
+        strbuf_add_str(evidence, claim->claim->id);
+        if (claim->why)
+            strbuf_printf(evidence, ": %s", claim->why);
+        return true;
+    }
+    return false;
+}
+
+static bool repeat_failed(const struct report_document *document, struct strbuf *evidence) {
+    const struct study *study = document->study;
+    for (size_t i = 0; study && i < study->repeat_check_count; i++) {
+        const struct study_repeat_check *check = &study->repeat_checks[i];
+        if (check->verdict != STUDY_NOT_REPRODUCED)
+            continue;
+        strbuf_printf(evidence, "%s, %s", check->block->id, check->condition->label);
+        if (check->why)
+            strbuf_printf(evidence, ": %s", check->why);
+        return true;
+    }
+    return false;
+}
+
+static bool is_near(const struct estimate_memory *memory) {
+    return quantity_is_known(&memory->need) && quantity_is_known(&memory->capacity) &&
+           memory->need.value >= NEAR_CAPACITY * memory->capacity.value;
+}
+
+static bool memory_near(const struct report_document *document, struct strbuf *evidence) {
+    const struct estimate *estimate = document->estimate;
+    for (size_t i = 0; estimate && i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        const struct estimate_memory *memory = is_near(&block->gpu_memory)    ? &block->gpu_memory
+                                               : is_near(&block->host_memory) ? &block->host_memory
+                                                                              : NULL;
+        if (!memory)
+            continue;
+        strbuf_printf(evidence, "%s: %s ", block->block->block->id,
+                      memory->quantity_name ? memory->quantity_name : _("memory"));
+        add_quantity(evidence, &memory->need);
+        strbuf_add_str(evidence, _(" of "));
+        add_quantity(evidence, &memory->capacity);
+        return true;
+    }
+    return false;
+}
+
+static bool no_evidence(const struct report_document *document, struct strbuf *evidence) {
+    const struct study *study = document->study;
+    size_t count = 0;
+    for (size_t i = 0; study && i < study->block_count; i++) {
+        const struct study_block *block = &study->blocks[i];
+        if (block->level == EVIDENCE_MEASURED)
+            continue;
+        if (count == 0)
+            strbuf_printf(evidence, "%s%s%s", block->block->id, block->why ? ": " : "",
+                          block->why ? block->why : "");
+        count++;
+    }
+    if (count > 1)
+        strbuf_printf(evidence, _("; %zu more blocks"), count - 1);
+    return count > 0;
+}
+
+static bool same_failure(const struct report_document *document, struct strbuf *evidence) {
+    for (size_t i = 0; i < document->run_count; i++) {
+        const struct run *run = document->runs[i];
+        size_t count = 1;
+        if (!document_is_failure(run))
+            continue;
+        for (size_t k = i + 1; k < document->run_count; k++)
+            count += document_is_failure(document->runs[k]) &&
+                     strcmp(document_cause_name(run), document_cause_name(document->runs[k])) == 0;
+        if (count < 2)
+            continue;
+        strbuf_printf(evidence, _("%zu times "), count);
+        document_add_cause(evidence, run);
+        return true;
+    }
+    return false;
+}
+
+static bool single_run(const struct report_document *document, struct strbuf *evidence) {
+    const struct estimate *estimate = document->estimate;
+    for (size_t i = 0; estimate && i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        const struct quantity *runs = &block->components[COMPONENT_RUNS].time;
+        bool single =
+            block->remaining > 0 && runs->state == QUANTITY_ESTIMATED && !runs->has_interval;
+        if (!block->weakness && !single)
+            continue;
+        strbuf_printf(evidence, "%s: %s", block->block->block->id,
+                      block->weakness ? block->weakness : _("its runs have no interval"));
+        return true;
+    }
+    return false;
+}
+
+static bool freeze_outdated(const struct report_document *document, struct strbuf *evidence) {
+    const struct study *study = document->study;
+    for (size_t i = 0; study && i < study->block_count; i++)
+        if (study->blocks[i].freeze && study->blocks[i].freeze_outdated) {
+            strbuf_printf(evidence, "%s: %s", study->blocks[i].block->id,
+                          study->blocks[i].freeze_outdated);
+            return true;
+        }
+    return false;
+}
+
+static bool unplanned_large(const struct report_document *document, struct strbuf *evidence) {
+    const struct study *study = document->study;
+    if (!study || !quantity_is_known(&study->unplanned_time) || !quantity_is_known(&study->spent) ||
+        study->unplanned_time.value <= 0 ||
+        study->unplanned_time.value < LARGE_UNPLANNED * study->spent.value)
+        return false;
+    add_quantity(evidence, &study->unplanned_time);
+    strbuf_add_str(evidence, _(" of "));
+    add_quantity(evidence, &study->spent);
+    return true;
+}
+
+static bool estimate_outdated(const struct report_document *document, struct strbuf *evidence) {
+    for (size_t i = 0; i < document->frozen_count; i++)
+        if (document->frozen[i].outdated) {
+            strbuf_printf(evidence, "%s: %s", document->frozen[i].name,
+                          document->frozen[i].outdated);
+            return true;
+        }
+    return false;
+}
+
+static bool plan_warned(const struct report_document *document, struct strbuf *evidence) {
+    const struct plan_complaints *complaints = document->complaints;
+    for (size_t i = 0; complaints && document->study && i < complaints->count; i++)
+        if (complaints->items[i].warning) {
+            strbuf_printf(evidence, "%s:%u: %s", document->study->input->plan->name,
+                          complaints->items[i].at.line, complaints->items[i].text);
+            return true;
+        }
+    return false;
+}
+
+static bool no_offer(const struct report_document *document, struct strbuf *evidence) {
+    const struct estimate *estimate = document->estimate;
+    if (!estimate || quantity_is_known(&estimate->amount))
+        return false;
+    if (estimate->missing_count > 0)
+        strbuf_printf(evidence, "%s", estimate->missing[0]);
+    if (estimate->missing_count > 1)
+        strbuf_printf(evidence, _("; %zu more"), estimate->missing_count - 1);
+    return true;
+}
+
+static bool no_plan(const struct report_document *document, struct strbuf *evidence) {
+    (void)evidence;
+    return document->study == NULL;
+}
+
+static bool no_run(const struct report_document *document, struct strbuf *evidence) {
+    (void)evidence;
+    return document->run_count == 0;
+}
+
+static const struct {
+    rule_applies applies;
+    const char *finding, *todo, *command;
+} rules[] = {
+    {is_provisional, N_("the whole estimate is provisional"),
+     N_("rent only to clear this up, and book no full block"), "probelauf check"},
+    {no_plan, N_("there is no plan"),
+     N_("write one, so that runs count for something and an estimate can be made of all of it"),
+     "probelauf init"},
+    {no_run, N_("nothing was measured yet"), N_("measure one representative run"),
+     "probelauf run -- COMMAND"},
+    {open_fact, N_("an open fact stops blocks"), N_("answer it in the plan, with source and date"),
+     "probelauf check"},
+    {claim_failed, N_("a claim is not reproduced"),
+     N_("look at its runs before anything else is booked"), "probelauf block list"},
+    {repeat_failed, N_("a repetition gave another result"),
+     N_("find what differs between the runs"), "probelauf compare RUN RUN"},
+    {memory_near, N_("a memory peak is near the capacity, or above it"),
+     N_("narrow the block or choose another environment before it is booked"),
+     "probelauf estimate -v"},
+    {no_evidence, N_("not every block has evidence"),
+     N_("measure a representative run of each of its conditions"), "probelauf block list"},
+    {same_failure, N_("runs failed again from the same cause"),
+     N_("remove the cause before the next attempt"), "probelauf explain RUN"},
+    {single_run, N_("a figure rests on too little"),
+     N_("repeat its run, so that there is a spread"), "probelauf estimate -v"},
+    {freeze_outdated, N_("something changed since a block was frozen"),
+     N_("freeze it again, or go back to what was frozen"), "probelauf block freeze BLOCK"},
+    {unplanned_large, N_("much of the time went into runs that nobody planned"),
+     N_("add them to the plan, or leave them"), "probelauf block list -v"},
+    {estimate_outdated, N_("a frozen estimate is outdated"), N_("freeze a new one"),
+     "probelauf estimate --freeze NAME"},
+    {plan_warned, N_("the plan has a warning"), N_("look at it"), "probelauf check"},
+    {no_offer, N_("no amount of money can be named"),
+     N_("enter an offer in the plan, with source, date and term"), NULL},
+};
 
 size_t report_document_notes(const struct report_document *document, struct arena *arena,
                              struct report_note ret_notes[REPORT_NOTES_MAX]) {
-    (void)document;
-    (void)arena;
-    (void)ret_notes;
-    return 0;
+    size_t count = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(rules) && count < REPORT_NOTES_MAX; i++) {
+        AUTO_STRBUF struct strbuf evidence = STRBUF_INIT;
+        if (!rules[i].applies(document, &evidence))
+            continue;
+        ret_notes[count++] = (struct report_note){
+            .finding = msg_get(rules[i].finding),
+            .evidence = evidence.length > 0 ? arena_strdup(arena, strbuf_str(&evidence)) : NULL,
+            .todo = msg_get(rules[i].todo),
+            .command = rules[i].command};
+    }
+    return count;
 }

@@ -234,21 +234,6 @@ static void bullet(struct strbuf *out, struct report_style style, const char *te
     strbuf_add_char(out, '\n');
 }
 
-static bool is_in(const struct estimate_block *block, const char *text) {
-    for (size_t i = 0; i < block->open_count; i++)
-        if (strcmp(block->open[i], text) == 0)
-            return true;
-    return false;
-}
-
-static bool was_said(const struct estimate *estimate, size_t before, const char *text) {
-    for (size_t i = 0; i < before; i++)
-        if (is_in(&estimate->blocks[i], text))
-            return true;
-    return false;
-}
-
-/* One line per reason, with the blocks that it holds for. */
 static void open_parts(const struct estimate *estimate, struct report_style style,
                        struct strbuf *out) {
     if (estimate->open_count == 0)
@@ -256,21 +241,9 @@ static void open_parts(const struct estimate *estimate, struct report_style styl
     layout_heading(out, style, _("Open: not in these figures"));
     for (size_t i = 0; i < estimate->block_count; i++)
         for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
-            const char *text = estimate->blocks[i].open[j];
-            if (was_said(estimate, i, text))
-                continue;
             AUTO_STRBUF struct strbuf line = STRBUF_INIT;
-            size_t count = 0;
-            for (size_t k = i; k < estimate->block_count; k++)
-                if (is_in(&estimate->blocks[k], text))
-                    strbuf_printf(&line, "%s%s", count++ > 0 ? ", " : "",
-                                  estimate->blocks[k].block->block->id);
-            if (count == estimate->block_count && count > 1) {
-                strbuf_clear(&line);
-                strbuf_add_str(&line, _("all blocks"));
-            }
-            strbuf_printf(&line, ": %s", text);
-            bullet(out, style, strbuf_str(&line));
+            if (study_words_add_open(&line, estimate, i, j))
+                bullet(out, style, strbuf_str(&line));
         }
 }
 

@@ -96,9 +96,8 @@ const char *study_words_subtotal(const char *name) {
     static const struct {
         const char *name, *words;
     } known[] = {
-        {"validation", N_("validation")}, {"full", N_("full")},
-        {"one-off", N_("one-off")},       {"recurring", N_("recurring")},
-        {"not said", N_("not said")},
+        {"validation", N_("validation")}, {"full", N_("full")},         {"one-off", N_("one-off")},
+        {"recurring", N_("recurring")},   {"not said", N_("not said")},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (name && strcmp(name, known[i].name) == 0)
@@ -248,4 +247,34 @@ void study_words_figures(const struct estimate_figures *figures,
         {"gpu", _("GPU-hours"), UNIT_SECOND, &figures->gpu},
     };
     memcpy(ret_figures, all, sizeof(all));
+}
+
+static bool is_in(const struct estimate_block *block, const char *text) {
+    for (size_t i = 0; i < block->open_count; i++)
+        if (strcmp(block->open[i], text) == 0)
+            return true;
+    return false;
+}
+
+static bool was_said(const struct estimate *estimate, size_t before, const char *text) {
+    for (size_t i = 0; i < before; i++)
+        if (is_in(&estimate->blocks[i], text))
+            return true;
+    return false;
+}
+
+bool study_words_add_open(struct strbuf *out, const struct estimate *estimate, size_t block,
+                          size_t index) {
+    const char *text = estimate->blocks[block].open[index];
+    if (was_said(estimate, block, text))
+        return false;
+    AUTO_STRBUF struct strbuf names = STRBUF_INIT;
+    size_t count = 0;
+    for (size_t k = block; k < estimate->block_count; k++)
+        if (is_in(&estimate->blocks[k], text))
+            strbuf_printf(&names, "%s%s", count++ > 0 ? ", " : "",
+                          estimate->blocks[k].block->block->id);
+    bool all = count == estimate->block_count && count > 1;
+    strbuf_printf(out, "%s: %s", all ? _("all blocks") : strbuf_str(&names), text);
+    return true;
 }

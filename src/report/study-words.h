@@ -11,6 +11,7 @@
 #include "rules/estimate.h"
 #include "rules/study.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,6 +44,11 @@ const struct plan_assumption *study_words_assumption(const struct plan *plan,
 void study_words_add_setting(struct strbuf *out, const struct plan *plan,
                              const struct estimate_setting *setting);
 const char *study_words_basis(const char *basis); /* translated; NULL for NULL */
+
+/* What is open in a block, with all blocks that it is open in; false: it was said with an earlier
+ * block. */
+bool study_words_add_open(struct strbuf *out, const struct estimate *estimate, size_t block,
+                          size_t index);
 
 /* Without the names of its open parts: for where they stand beside it in a list of their own. */
 struct quantity study_words_alone(const struct quantity *q);

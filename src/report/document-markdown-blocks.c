@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sections of a Markdown report about blocks and their conditions: what is planned, what is
+ * done, and why evidence is missing.
+ */
+#include "report/document-parts.h"
+
+#include "base/msg.h"
+#include "report/markdown.h"
+#include "report/run-text.h"
+#include "report/study-words.h"
+
+static void add_done(struct strbuf *out, uint64_t done, bool known, uint64_t planned) {
+    strbuf_printf(out, "%llu/", (unsigned long long)done);
+    study_words_add_count(out, known, planned);
+}
+
+static void done_cell(struct strbuf *out, uint64_t done, bool known, uint64_t planned) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    add_done(&text, done, known, planned);
+    markdown_cell(out, strbuf_str(&text));
+}
+
+static void level_cell(struct strbuf *out, enum evidence_level level, const char *why) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_add_str(&text, study_words_level(level));
+    if (why)
+        strbuf_printf(&text, ": %s", why);
+    strbuf_add_str(out, level == EVIDENCE_MEASURED ? "| [m] " : "| [?] ");
+    markdown_add(out, strbuf_str(&text));
+    strbuf_add_char(out, ' ');
+}
+
+static const char *backing_word(enum plan_backing backing) {
+    switch (backing) {
+    case PLAN_UNDETERMINED:
+        return _("undetermined");
+    case PLAN_CHOSEN:
+        return _("chosen by the team");
+    case PLAN_CONFIRMED:
+        return _("confirmed by the protocol");
+    }
+    return "";
+}
+
+static void overview(const struct study *study, struct strbuf *out) {
+    const char *const titles[] = {_("block"), _("kind"),  _("backed"),  _("state"),
+                                  _("done"),  _("valid"), _("evidence")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < study->block_count; i++) {
+        const struct study_block *block = &study->blocks[i];
+        AUTO_STRBUF struct strbuf nature = STRBUF_INIT;
+        study_words_add_nature(&nature, block->block);
+        markdown_cell(out, block->block->id);
+        markdown_cell(out, nature.length > 0 ? strbuf_str(&nature) : _("not said"));
+        markdown_cell(out, backing_word(block->block->state));
+        markdown_cell(out, study_words_state(block->state));
+        done_cell(out, block->done, block->has_planned, block->planned);
+        markdown_cell_count(out, true, block->valid);
+        level_cell(out, block->level, block->why);
+        markdown_end_row(out);
+    }
+}
+
+static const char *supported_word(enum plan_answer answer) {
+    switch (answer) {
+    case PLAN_YES:
+        return _("yes");
+    case PLAN_NO:
+        return _("no");
+    case PLAN_UNSAID:
+        return _("open");
+    }
+    return "";
+}
+
+static void conditions(const struct study_block *block, struct strbuf *out) {
+    const char *const titles[] = {_("condition"), _("the code can"), _("done"),    _("valid"),
+                                  _("attempts"),  _("failed"),       _("evidence")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    size_t shown = block->condition_count < DOCUMENT_CONDITIONS_SHOWN ? block->condition_count
+                                                                      : DOCUMENT_CONDITIONS_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const struct study_condition *condition = &block->conditions[i];
+        markdown_cell(out, condition->condition->label);
+        markdown_cell(out, supported_word(condition->condition->supported));
+        done_cell(out, condition->done, condition->has_planned, condition->planned);
+        markdown_cell_count(out, true, condition->valid);
+        markdown_cell_count(out, true, condition->attempts);
+        markdown_cell_count(out, true, condition->failures);
+        level_cell(out, condition->level, condition->why);
+        markdown_end_row(out);
+    }
+    if (shown < block->condition_count) {
+        AUTO_STRBUF struct strbuf rest = STRBUF_INIT;
+        strbuf_printf(&rest, _("%zu more conditions are in the JSON report."),
+                      block->condition_count - shown);
+        strbuf_add_char(out, '\n');
+        markdown_paragraph(out, strbuf_str(&rest));
+    }
+}
+
+static void texts_item(struct strbuf *out, const char *label, const struct plan_texts *texts) {
+    AUTO_STRBUF struct strbuf joined = STRBUF_INIT;
+    for (size_t i = 0; i < texts->count; i++)
+        strbuf_printf(&joined, "%s%s", i > 0 ? ", " : "", texts->items[i].text);
+    markdown_item(out, label, strbuf_str(&joined));
+}
+
+static void block(const struct study_block *of, struct strbuf *out) {
+    const struct plan_block *plan = of->block;
+    AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
+    strbuf_printf(&heading, _("Block %s"), plan->id);
+    if (plan->title)
+        strbuf_printf(&heading, ": %s", plan->title);
+    markdown_heading(out, 3, strbuf_str(&heading));
+    markdown_item(out, _("question"), plan->question);
+    texts_item(out, _("answers"), &plan->claims);
+    texts_item(out, _("needs first"), &plan->needs);
+    markdown_item(out, _("one goes on if"), plan->gate);
+    if (of->freeze) {
+        AUTO_STRBUF struct strbuf frozen = STRBUF_INIT;
+        run_text_add_date(&frozen, of->freeze->utc_ns);
+        strbuf_add_str(&frozen, " UTC");
+        if (of->freeze_outdated)
+            strbuf_printf(&frozen, _("; outdated: %s"), of->freeze_outdated);
+        markdown_item(out, _("inputs and code frozen"), strbuf_str(&frozen));
+    }
+    for (size_t i = 0; i < of->stopped_by_count; i++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_add_str(&text, of->stopped_by[i]->id);
+        if (of->stopped_by[i]->question)
+            strbuf_printf(&text, ": %s", of->stopped_by[i]->question);
+        markdown_item(out, _("stopped by the open fact"), strbuf_str(&text));
+    }
+    strbuf_add_char(out, '\n');
+    conditions(of, out);
+}
+
+void document_markdown_blocks(const struct report_document *document, struct strbuf *out) {
+    const struct study *study = document->study;
+    markdown_heading(out, 2, _("Blocks"));
+    if (study->block_count == 0) {
+        markdown_paragraph(out, _("The plan has no blocks yet."));
+        return;
+    }
+    markdown_paragraph(
+        out,
+        _("A block is a part of the work with a result that can be checked. A condition is one "
+          "setting of all its parameters. A run is evidence for a condition only if it ended "
+          "well, with the same parameters, code, inputs and environment; a function test "
+          "differs in purpose or environment and is never the base of an estimate. Done: runs "
+          "that count and whose result was checked, of those planned. Valid: runs that "
+          "count."));
+    overview(study, out);
+    for (size_t i = 0; i < study->block_count; i++)
+        block(&study->blocks[i], out);
+}

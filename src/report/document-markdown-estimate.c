@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sections of a Markdown report about what is still to do: figures, parts, what is open in
+ * them, assumptions, memory, and why there is no amount of money.
+ */
+#include "report/document-parts.h"
+
+#include "base/msg.h"
+#include "report/markdown.h"
+#include "report/run-text.h"
+#include "report/study-words.h"
+
+#include <string.h>
+
+static void figures_row(const char *name, bool has_remaining, uint64_t remaining,
+                        const struct estimate_figures *figures, bool brief, struct strbuf *out) {
+    struct quantity alone[] = {
+        study_words_alone(&figures->computing), study_words_alone(&figures->reserved),
+        study_words_alone(&figures->calendar), study_words_alone(&figures->effort)};
+    markdown_cell(out, name);
+    markdown_cell_count(out, has_remaining, remaining);
+    for (size_t i = 0; i < ARRAY_LENGTH(alone); i++)
+        markdown_cell_quantity(out, &alone[i], brief);
+    bool none = !quantity_is_known(&figures->gpu) && figures->gpu.reason == QUANTITY_NOT_APPLICABLE;
+    struct quantity hours = study_words_hours(none ? &figures->reserved : &figures->gpu, !none);
+    markdown_cell_quantity(out, &hours, true);
+}
+
+static bool belongs(const struct estimate_block *block, bool by_extent, const char *name) {
+    const char *own = by_extent ? plan_extent_name(block->block->block->extent)
+                                : plan_recurrence_name(block->block->block->recurrence);
+    return strcmp(own && *own ? own : "not said", name) == 0;
+}
+
+static void subtotals(const struct estimate *estimate, bool by_extent, struct strbuf *out) {
+    size_t count = by_extent ? estimate->by_extent_count : estimate->by_recurrence_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct estimate_subtotal *subtotal =
+            by_extent ? &estimate->by_extent[i] : &estimate->by_recurrence[i];
+        AUTO_STRBUF struct strbuf name = STRBUF_INIT;
+        bool has_remaining = true;
+        uint64_t remaining = 0;
+        size_t open = 0;
+        for (size_t b = 0; b < estimate->block_count; b++) {
+            const struct estimate_block *block = &estimate->blocks[b];
+            if (!belongs(block, by_extent, subtotal->name))
+                continue;
+            has_remaining = has_remaining && block->has_remaining;
+            remaining += block->remaining;
+            open += block->open_count;
+        }
+        strbuf_printf(&name, _("subtotal: %s"), study_words_subtotal(subtotal->name));
+        figures_row(strbuf_str(&name), has_remaining, remaining, &subtotal->figures, true, out);
+        markdown_cell_count(out, true, open);
+        markdown_end_row(out);
+    }
+}
+
+static void figures(const struct estimate *estimate, struct strbuf *out) {
+    const char *const titles[] = {"",
+                                  _("runs left"),
+                                  _("computing"),
+                                  _("reserved (paid)"),
+                                  _("calendar"),
+                                  _("effort"),
+                                  _("GPU-hours or wall hours"),
+                                  _("open parts")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    bool has_remaining = true;
+    uint64_t remaining = 0;
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        has_remaining = has_remaining && block->has_remaining;
+        remaining += block->remaining;
+        figures_row(block->block->block->id, block->has_remaining, block->remaining,
+                    &block->figures, false, out);
+        markdown_cell_count(out, true, block->open_count);
+        markdown_end_row(out);
+    }
+    subtotals(estimate, true, out);
+    subtotals(estimate, false, out);
+    figures_row(_("in all"), has_remaining && estimate->block_count > 0, remaining,
+                &estimate->total, false, out);
+    markdown_cell_count(out, true, estimate->open_count);
+    markdown_end_row(out);
+}
+
+static void add_reason(struct strbuf *out, const struct quantity *q) {
+    const char *basis = study_words_basis(q->basis);
+    if (basis)
+        strbuf_add_str(out, basis);
+    if (quantity_is_known(q) && q->n > 0)
+        strbuf_printf(out,
+                      msg_plural((unsigned long)q->n, "%s%llu observation", "%s%llu observations"),
+                      out->length > 0 ? ", " : "", (unsigned long long)q->n);
+    if (!basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)
+        strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", q->method);
+    if (q->detail)
+        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", q->detail);
+}
+
+static void parts(const struct estimate *estimate, struct strbuf *out) {
+    markdown_heading(out, 3, _("What the figures are made of"));
+    const char *const titles[] = {_("block"), _("part"), _("time"), _("it rests on")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+        for (int c = 0; c < COMPONENT_COUNT_; c++) {
+            const struct quantity *time = &block->components[c].time;
+            if (!quantity_is_known(time)) {
+                strbuf_printf(&open, "%s%s", open.length > 0 ? ", " : "",
+                              study_words_component((enum component)c));
+                continue;
+            }
+            AUTO_STRBUF struct strbuf reason = STRBUF_INIT;
+            struct quantity alone = study_words_alone(time);
+            add_reason(&reason, time);
+            markdown_cell(out, block->block->block->id);
+            markdown_cell(out, study_words_component((enum component)c));
+            markdown_cell_quantity(out, &alone, false);
+            markdown_cell(out, strbuf_str(&reason));
+            markdown_end_row(out);
+        }
+        if (block->weakness) {
+            markdown_cell(out, block->block->block->id);
+            markdown_cell(out, _("weak base"));
+            markdown_cell(out, NULL);
+            markdown_cell(out, block->weakness);
+            markdown_end_row(out);
+        }
+        if (open.length == 0)
+            continue;
+        markdown_cell(out, block->block->block->id);
+        markdown_cell(out, strbuf_str(&open));
+        strbuf_add_str(out, "| [?] ");
+        markdown_add(out, _("open"));
+        strbuf_add_char(out, ' ');
+        markdown_cell(out, _("see below"));
+        markdown_end_row(out);
+    }
+}
+
+/* One line per reason, with the blocks that it holds for. */
+static void open_parts(const struct estimate *estimate, struct strbuf *out) {
+    if (estimate->open_count == 0)
+        return;
+    markdown_heading(out, 3, _("Open: not in these figures"));
+    for (size_t i = 0; i < estimate->block_count; i++)
+        for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
+            AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+            if (study_words_add_open(&line, estimate, i, j))
+                markdown_bullet(out, strbuf_str(&line));
+        }
+}
+
+static void assumed(const struct estimate *estimate, struct strbuf *out) {
+    if (estimate->assumed_count == 0)
+        return;
+    markdown_heading(out, 3, _("Assumptions in these figures"));
+    const char *const titles[] = {_("what"), _("value"), _("who"),
+                                  _("when"), _("why"),   _("source")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < estimate->assumed_count; i++) {
+        const struct estimate_setting *setting = &estimate->assumed[i];
+        const struct plan_assumption *assumption =
+            study_words_assumption(estimate->study->input->plan, setting);
+        markdown_cell(out, setting->key);
+        strbuf_add_str(out, "| [a] ");
+        markdown_add(out, setting->value);
+        strbuf_add_char(out, ' ');
+        markdown_cell(out, setting->who);
+        markdown_cell(out, assumption && assumption->when.given ? assumption->when.text : NULL);
+        markdown_cell(out, setting->why      ? setting->why
+                           : setting->is_set ? _("set for this report")
+                                             : NULL);
+        markdown_cell(out, setting->source);
+        markdown_end_row(out);
+    }
+}
+
+static void frozen(const struct report_document *document, struct strbuf *out) {
+    if (document->frozen_count == 0)
+        return;
+    markdown_heading(out, 3, _("Frozen estimates"));
+    const char *const titles[] = {_("name"), _("frozen (UTC)"), _("outdated")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < document->frozen_count; i++) {
+        AUTO_STRBUF struct strbuf date = STRBUF_INIT;
+        run_text_add_date(&date, document->frozen[i].utc_ns);
+        markdown_cell(out, document->frozen[i].name);
+        markdown_cell(out, strbuf_str(&date));
+        markdown_cell(out, document->frozen[i].outdated ? document->frozen[i].outdated : _("no"));
+        markdown_end_row(out);
+    }
+}
+
+static void memory_row(const char *block, const struct estimate_memory *memory,
+                       struct strbuf *out) {
+    if (!quantity_is_known(&memory->need) && memory->need.reason == QUANTITY_NOT_APPLICABLE)
+        return;
+    markdown_cell(out, block);
+    markdown_cell(out, memory->quantity_name);
+    markdown_cell_quantity(out, &memory->need, true);
+    markdown_cell_quantity(out, &memory->capacity, true);
+    markdown_cell(out, memory->verdict);
+    markdown_end_row(out);
+}
+
+static void memory(const struct estimate *estimate, struct strbuf *out) {
+    markdown_heading(out, 2, _("Memory"));
+    markdown_paragraph(out, _("The need of a block is the largest peak that was measured, without "
+                              "any margin; what was not measured is open."));
+    const char *const titles[] = {_("block"), _("which quantity"), _("largest peak"), _("capacity"),
+                                  _("verdict")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const char *id = estimate->blocks[i].block->block->id;
+        memory_row(id, &estimate->blocks[i].host_memory, out);
+        memory_row(id, &estimate->blocks[i].gpu_memory, out);
+    }
+}
+
+static void cost(const struct estimate *estimate, struct strbuf *out) {
+    markdown_heading(out, 2, _("Cost"));
+    if (quantity_is_known(&estimate->amount)) {
+        markdown_add_quantity(out, &estimate->amount, false);
+        strbuf_add_str(out, "\n");
+        return;
+    }
+    markdown_paragraph(out,
+                       _("[?] No amount of money is named: it needs an offer that was verified "
+                         "for this machine and period. Missing:"));
+    for (size_t i = 0; i < estimate->missing_count; i++)
+        markdown_bullet(out, estimate->missing[i]);
+}
+
+void document_markdown_estimate(const struct report_document *document, struct strbuf *out) {
+    const struct estimate *estimate = document->estimate;
+    markdown_heading(out, 2, _("Estimate of what is still to do"));
+    if (estimate->provisional) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_printf(&text, _("This estimate is provisional: %s."),
+                      estimate->provisional_why ? estimate->provisional_why
+                                                : _("a central question is open"));
+        markdown_paragraph(out, strbuf_str(&text));
+    }
+    markdown_paragraph(
+        out,
+        _("Computing is the time of the runs alone. Reserved is all that needs the machine and "
+          "is usually paid. Calendar is from start to end, with what needs no machine. Effort "
+          "is what needs no rented machine. A figure with open parts is at least what is "
+          "shown: the open parts are not in it, and they are named below."));
+    figures(estimate, out);
+    parts(estimate, out);
+    open_parts(estimate, out);
+    assumed(estimate, out);
+    frozen(document, out);
+    memory(estimate, out);
+    cost(estimate, out);
+}

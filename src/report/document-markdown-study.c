@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sections of a Markdown report that come from the plan: what the study is, its claims, scope
+ * with what is left out, facts, environments. Says nothing that the plan does not say.
+ */
+#include "report/document-parts.h"
+
+#include "base/msg.h"
+#include "report/markdown.h"
+#include "report/study-words.h"
+
+#include <string.h>
+
+static void about(const struct plan *plan, struct strbuf *out) {
+    markdown_heading(out, 2, _("The study"));
+    AUTO_STRBUF struct strbuf paper = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf scope = STRBUF_INIT;
+    strbuf_printf(&paper, "%s, %s",
+                  plan->study.paper_title ? plan->study.paper_title : _("title open"),
+                  plan->study.paper_version ? plan->study.paper_version : _("version open"));
+    if (plan->study.paper_url)
+        strbuf_printf(&paper, ", %s", plan->study.paper_url);
+    const char *name = plan_scope_name(plan->study.scope);
+    strbuf_add_str(&scope, name && *name ? name : _("open"));
+    if (plan->study.scope_note)
+        strbuf_printf(&scope, ": %s", plan->study.scope_note);
+    markdown_paragraph(out, _("A study reproduces one version of one paper; results of different "
+                              "versions are never mixed."));
+    markdown_item(out, _("paper"), strbuf_str(&paper));
+    markdown_item(out, _("scope"), strbuf_str(&scope));
+    markdown_item(out, _("code"), plan->code.repo);
+    markdown_item(out, _("study id"), plan->study.id);
+}
+
+/* "policy=evict keep=0.5: agreement >= 0.9": what the claim asks for. */
+static void add_asked(struct strbuf *out, const struct plan_claim *claim) {
+    if (claim->result)
+        strbuf_add_str(out, claim->result);
+    if (claim->where.count > 0) {
+        strbuf_add_str(out, _(" of "));
+        study_words_add_pairs(out, &claim->where);
+    }
+    if (claim->threshold.given) {
+        strbuf_add_char(out, ' ');
+        study_words_add_threshold(out, &claim->threshold);
+    }
+    if (claim->paper_value.given)
+        strbuf_printf(out, _("; the paper says %s"),
+                      claim->paper_value.text ? claim->paper_value.text : "?");
+    if (claim->tolerance.given)
+        strbuf_printf(out, _(", tolerance %.6g%s"),
+                      claim->tolerance.relative ? claim->tolerance.value * 100
+                                                : claim->tolerance.value,
+                      claim->tolerance.relative ? " %" : "");
+    for (size_t i = 0; i < claim->ordering_count; i++) {
+        strbuf_add_str(out, i > 0 ? _(" better than ") : ": ");
+        study_words_add_pairs(out, &claim->ordering[i]);
+    }
+}
+
+static void observed_cell(const struct study_claim *claim, struct strbuf *out) {
+    strbuf_add_str(out, "| ");
+    for (size_t i = 0; i < claim->observed_count; i++) {
+        const struct study_observed *group = &claim->observed[i];
+        AUTO_STRBUF struct strbuf where = STRBUF_INIT;
+        if (i > 0)
+            strbuf_add_str(out, "; ");
+        if (claim->observed_count > 1) {
+            study_words_add_pairs(&where, group->where);
+            strbuf_add_str(&where, ": ");
+            markdown_add(out, strbuf_str(&where));
+        }
+        markdown_add_quantity(out, &group->value, true);
+        if (quantity_is_known(&group->value) && group->value.n > 1) {
+            AUTO_STRBUF struct strbuf range = STRBUF_INIT;
+            strbuf_printf(&range, _(" (%.6g to %.6g in %llu runs)"), group->least, group->most,
+                          (unsigned long long)group->value.n);
+            markdown_add(out, strbuf_str(&range));
+        }
+    }
+    strbuf_add_char(out, ' ');
+}
+
+static void verdict_cell(enum study_verdict verdict, struct strbuf *out) {
+    strbuf_add_str(out, verdict == STUDY_OPEN ? "| [?] " : "| ");
+    markdown_add(out, study_words_verdict(verdict));
+    strbuf_add_char(out, ' ');
+}
+
+static void claims(const struct study *study, struct strbuf *out) {
+    if (study->claim_count == 0)
+        return;
+    markdown_heading(out, 3, _("Claims"));
+    markdown_paragraph(out, _("A claim is reproduced or not only if runs that count decide it; "
+                              "otherwise it is open."));
+    const char *const titles[] = {_("claim"),    _("it says"), _("asked for"),
+                                  _("observed"), _("verdict"), _("why")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < study->claim_count; i++) {
+        const struct study_claim *claim = &study->claims[i];
+        AUTO_STRBUF struct strbuf asked = STRBUF_INIT;
+        add_asked(&asked, claim->claim);
+        markdown_cell(out, claim->claim->id);
+        markdown_cell(out, claim->claim->text);
+        markdown_cell(out, strbuf_str(&asked));
+        observed_cell(claim, out);
+        verdict_cell(claim->verdict, out);
+        markdown_cell(out, claim->why);
+        markdown_end_row(out);
+    }
+}
+
+static void repeats(const struct study *study, struct strbuf *out) {
+    if (study->repeat_check_count == 0)
+        return;
+    markdown_heading(out, 3, _("Repetitions"));
+    const char *const titles[] = {_("block"),  _("condition"), _("first"),
+                                  _("repeat"), _("verdict"),   _("why")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < study->repeat_check_count; i++) {
+        const struct study_repeat_check *check = &study->repeat_checks[i];
+        markdown_cell(out, check->block->id);
+        markdown_cell(out, check->condition->label);
+        markdown_cell_quantity(out, &check->first, true);
+        markdown_cell_quantity(out, &check->repeat, true);
+        verdict_cell(check->verdict, out);
+        markdown_cell(out, check->why);
+        markdown_end_row(out);
+    }
+}
+
+static const char *included_word(enum plan_answer answer) {
+    switch (answer) {
+    case PLAN_YES:
+        return _("included");
+    case PLAN_NO:
+        return _("left out");
+    case PLAN_UNSAID:
+        return _("open");
+    }
+    return "";
+}
+
+static void scope(const struct plan *plan, struct strbuf *out) {
+    markdown_heading(out, 2, _("Scope: what is done, and what is left out"));
+    if (plan->paper_part_count == 0)
+        markdown_paragraph(out, _("The plan does not record the experiments of the paper, so what "
+                                  "is left out is open."));
+    const char *const titles[] = {_("experiment of the paper"), _("role"), _("here"), _("why"),
+                                  _("source")};
+    if (plan->paper_part_count > 0)
+        markdown_table(out, titles, ARRAY_LENGTH(titles));
+    static const enum plan_answer order[] = {PLAN_YES, PLAN_NO, PLAN_UNSAID};
+    for (size_t o = 0; o < ARRAY_LENGTH(order); o++)
+        for (size_t i = 0; i < plan->paper_part_count; i++) {
+            const struct plan_paper_part *part = &plan->paper_parts[i];
+            if (part->included != order[o])
+                continue;
+            markdown_cell(out, part->part);
+            markdown_cell(out, part->role ? part->role : _("not said"));
+            markdown_cell(out, included_word(part->included));
+            markdown_cell(out, part->why);
+            markdown_cell(out, part->source);
+            markdown_end_row(out);
+        }
+    if (plan->deviation_count == 0)
+        return;
+    strbuf_add_char(out, '\n');
+    markdown_paragraph(out, _("What is done differently from the paper:"));
+    for (size_t i = 0; i < plan->deviation_count; i++) {
+        const struct plan_deviation *deviation = &plan->deviations[i];
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        strbuf_add_str(&text, deviation->what ? deviation->what : "");
+        if (deviation->why)
+            strbuf_printf(&text, ": %s", deviation->why);
+        if (deviation->source)
+            strbuf_printf(&text, " (%s)", deviation->source);
+        markdown_bullet(out, strbuf_str(&text));
+    }
+}
+
+static void fact_row(const struct plan_fact *fact, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf source = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf stops = STRBUF_INIT;
+    if (fact->source)
+        strbuf_add_str(&source, fact->source);
+    if (fact->source_kind)
+        strbuf_printf(&source, "%s%s", source.length > 0 ? ", " : "", fact->source_kind);
+    if (fact->seen.given && fact->seen.text)
+        strbuf_printf(&source, "%s%s", source.length > 0 ? ", " : "", fact->seen.text);
+    if (fact->state == PLAN_FACT_OPEN && fact->stops != 0)
+        plan_stops_text(fact->stops, &stops);
+    markdown_cell(out, fact->id);
+    strbuf_add_str(out, fact->state == PLAN_FACT_OPEN ? "| [?] " : "| ");
+    markdown_add(out, study_words_fact(fact->state));
+    strbuf_add_char(out, ' ');
+    markdown_cell(out, fact->state == PLAN_FACT_OPEN ? fact->question : fact->value);
+    markdown_cell(out, strbuf_str(&source));
+    markdown_cell(out, strbuf_str(&stops));
+    markdown_end_row(out);
+}
+
+static void facts(const struct plan *plan, struct strbuf *out) {
+    markdown_heading(out, 2, _("Facts"));
+    if (plan->fact_count == 0) {
+        markdown_paragraph(out, _("The plan names none: whether code, weights and data can be used "
+                                  "is open."));
+        return;
+    }
+    markdown_paragraph(out,
+                       _("What has to be known before anything is rented. A fact is known with "
+                         "a source and a date, open with the question that is to be answered, "
+                         "or not applicable."));
+    const char *const titles[] = {_("fact"), _("state"), _("value or question"), _("source, date"),
+                                  _("it stops")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    static const enum plan_fact_state order[] = {PLAN_FACT_OPEN, PLAN_FACT_KNOWN,
+                                                 PLAN_FACT_NOT_APPLICABLE};
+    for (size_t o = 0; o < ARRAY_LENGTH(order); o++)
+        for (size_t i = 0; i < plan->fact_count; i++)
+            if (plan->facts[i].state == order[o])
+                fact_row(&plan->facts[i], out);
+}
+
+static const char *environment_word(enum plan_environment_kind kind) {
+    switch (kind) {
+    case PLAN_ENVIRONMENT_UNSAID:
+        return _("not said");
+    case PLAN_RENTED:
+        return _("rented");
+    case PLAN_OWN:
+        return _("own machine");
+    case PLAN_INSTITUTE:
+        return _("machine of the institute");
+    case PLAN_MACOS:
+        return "macOS";
+    }
+    return "";
+}
+
+static void bytes_cell(const struct plan_bytes *bytes, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (bytes->given)
+        quantity_format_value((double)bytes->bytes, UNIT_BYTE, &text);
+    else
+        strbuf_add_str(&text, "-");
+    markdown_cell(out, strbuf_str(&text));
+}
+
+static void environments(const struct study *study, struct strbuf *out) {
+    const struct plan *plan = study->input->plan;
+    markdown_heading(out, 2, _("Environments"));
+    if (plan->environment_count == 0) {
+        markdown_paragraph(out, _("The plan names none: where the work is to be done is open."));
+        return;
+    }
+    markdown_paragraph(out, _("Machines that the work may be done on. Evidence, estimate and offer "
+                              "belong to one of them and never to another; this report is about "
+                              "the one marked as target."));
+    const char *const titles[] = {_("environment"), "",          _("kind"),
+                                  _("GPUs"),        _("GPU"),    _("driver"),
+                                  _("GPU memory"),  _("memory"), _("must match")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < plan->environment_count; i++) {
+        const struct plan_environment *environment = &plan->environments[i];
+        AUTO_STRBUF struct strbuf match = STRBUF_INIT;
+        for (size_t k = 0; k < environment->match.count; k++)
+            strbuf_printf(&match, "%s%s", k > 0 ? ", " : "", environment->match.items[k].text);
+        markdown_cell(out, environment->id);
+        markdown_cell(out, environment == study->input->environment ? _("target") : "");
+        markdown_cell(out, environment_word(environment->kind));
+        markdown_cell_count(out, environment->gpus.given,
+                            (unsigned long long)environment->gpus.value);
+        markdown_cell(out, environment->gpu ? environment->gpu : "-");
+        markdown_cell(out, environment->driver ? environment->driver : "-");
+        bytes_cell(&environment->gpu_memory, out);
+        bytes_cell(&environment->host_memory, out);
+        markdown_cell(out, strbuf_str(&match));
+        markdown_end_row(out);
+    }
+}
+
+void document_markdown_study(const struct report_document *document, struct strbuf *out) {
+    const struct plan *plan = document->study->input->plan;
+    about(plan, out);
+    claims(document->study, out);
+    repeats(document->study, out);
+    scope(plan, out);
+    facts(plan, out);
+    environments(document->study, out);
+}
