@@ -422,12 +422,12 @@ void estimate_block_items(struct block_work *work) {
                             estimate_rule_find(maker, block->id, ESTIMATE_COMPONENT, k, true);
     for (size_t i = 0; i < work->condition_count; i++) {
         add_runs(work, &work->conditions[i]);
-        if (!work->nothing_left)
+        if (!work->nothing_left && !work->replaced[COMPONENT_RETRIES])
             estimate_add_retries(work, &work->conditions[i]);
     }
     for (size_t i = 0; i < block->steps.count && !work->nothing_left; i++) {
         const struct plan_step *step = plan_step_find(maker->plan, block->steps.items[i].text);
-        if (step)
+        if (step && !work->replaced[step->component])
             estimate_add_step(work, step);
     }
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_ && !work->nothing_left; k++) {
