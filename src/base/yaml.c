@@ -161,6 +161,16 @@ static const struct {
     {"found incompatible YAML document", false, N_("a %YAML line is not needed here; remove it")},
     {"found unknown directive name", false,
      N_("a line that begins with '%' is not allowed here; remove it")},
+    {"could not find expected directive name", true,
+     N_("a line that begins with '%' is not allowed here; remove it")},
+    {"did not find expected whitespace or line break", true,
+     N_("tags are not allowed here; put a text that begins with '!' in quotes")},
+    {"did not find expected tag URI", true,
+     N_("tags are not allowed here; put a text that begins with '!' in quotes")},
+    {"found undefined tag handle", true,
+     N_("tags are not allowed here; put a text that begins with '!' in quotes")},
+    {"did not find expected comment or line break", false,
+     N_("nothing may follow '|' or '>' on its line")},
 };
 
 /* The tab in front of a line's text, as a column; 0: there is none. libyaml calls it a character

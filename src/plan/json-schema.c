@@ -218,6 +218,27 @@ static json_t *of_key(const struct schema_key *key) {
     return node;
 }
 
+/* The rules between keys of a part. */
+static void put_rules(json_t *node, const struct schema_part *part) {
+    json_t *dependent = json_object();
+    for (size_t i = 0; i < part->rule_count; i++) {
+        const struct schema_rule *rule = &part->rules[i];
+        json_t *needs = json_array();
+        for (size_t k = 0; k < sizeof rule->needs / sizeof *rule->needs && rule->needs[k]; k++)
+            json_array_append_new(needs, rule->one_of
+                                             ? json_pack("{s:[s]}", "required", rule->needs[k])
+                                             : json_text(rule->needs[k]));
+        if (rule->one_of)
+            json_put(node, "dependentSchemas", json_pack("{s:{s:o}}", rule->key, "oneOf", needs));
+        else
+            json_put(dependent, rule->key, needs);
+    }
+    if (json_object_size(dependent) > 0)
+        json_put(node, "dependentRequired", dependent);
+    else
+        json_decref(dependent);
+}
+
 static json_t *of_part(const struct schema_part *part) {
     json_t *node = json_object(), *properties = json_object(), *required = json_array();
     for (size_t i = 0; i < part->key_count; i++) {
@@ -232,6 +253,7 @@ static json_t *of_part(const struct schema_part *part) {
         json_put(node, "required", required);
     else
         json_decref(required);
+    put_rules(node, part);
     json_put_bool(node, "additionalProperties", 0);
     return node;
 }

@@ -377,11 +377,16 @@ static void read_command(struct reader *reader, const struct yaml_node *node,
         plan_complain(reader->reading, place(node), "plan-command", "%s", why);
 }
 
-/* What else a name may not hold is known where it is used (matrix.c). */
-static bool check_name(struct reader *reader, const struct yaml_node *name) {
-    if (*name->text != '\0')
+static bool check_name(struct reader *reader, const struct yaml_node *name, bool is_parameter) {
+    if (is_parameter ? value_is_parameter(name->text) : *name->text != '\0')
         return true;
-    plan_complain(reader->reading, place(name), "plan-name", "a name is missing before ':'");
+    if (is_parameter)
+        plan_complain(reader->reading, place(name), "plan-name",
+                      "'%s' is no name of a parameter: at most 64 characters without blanks, '=', "
+                      "'{' and '}', since it is said as -c NAME=VALUE and filled in for {NAME}",
+                      plan_quote(reader->reading, name->text));
+    else
+        plan_complain(reader->reading, place(name), "plan-name", "a name is missing before ':'");
     return false;
 }
 
@@ -400,7 +405,7 @@ static void read_pairs(struct reader *reader, const struct yaml_node *node,
     for (size_t i = 0; i < node->count; i++) {
         const struct yaml_node *name = node->entries[i].key, *value = node->entries[i].value;
         bool quoted = value->kind == YAML_SCALAR && !value->plain;
-        if (!check_name(reader, name))
+        if (!check_name(reader, name, parameters))
             continue;
         if (yaml_is_unsaid(value) && !(parameters && quoted)) {
             if (parameters)
@@ -494,7 +499,7 @@ static void read_named_parts(struct reader *reader, const struct yaml_node *node
     size_t count = 0;
     for (size_t i = 0; i < node->count; i++) {
         const struct yaml_node *name = node->entries[i].key, *value = node->entries[i].value;
-        if (!check_name(reader, name))
+        if (!check_name(reader, name, part->name_is_parameter))
             continue;
         char *to = items + count++ * part->size;
         if (part->short_key != NULL)
@@ -631,6 +636,27 @@ static void check_required(struct reader *reader, const struct schema_part *part
     }
 }
 
+static void check_rule(struct reader *reader, const struct schema_rule *rule) {
+    const struct yaml_node *node = said(reader->map, rule->key);
+    if (node == NULL)
+        return;
+    size_t given = 0;
+    AUTO_STRBUF struct strbuf list = STRBUF_INIT;
+    for (size_t i = 0; i < ARRAY_LENGTH(rule->needs) && rule->needs[i] != NULL; i++) {
+        bool is_given = said(reader->map, rule->needs[i]) != NULL;
+        given += is_given;
+        if (rule->one_of || !is_given)
+            strbuf_printf(&list, "%s%s", list.length > 0 ? ", " : "", rule->needs[i]);
+    }
+    if (rule->one_of && given != 1)
+        plan_complain(reader->reading, place(node), "plan-missing",
+                      "'%s' needs exactly one of these beside it: %s", rule->key,
+                      strbuf_str(&list));
+    else if (!rule->one_of && list.length > 0)
+        plan_complain(reader->reading, place(node), "plan-missing", "'%s' also needs: %s",
+                      rule->key, strbuf_str(&list));
+}
+
 static void read_part(struct plan_reading *reading, const struct schema_part *part,
                       const struct yaml_node *node, const char *name, char *base) {
     struct reader reader = {.reading = reading, .arena = reading->plan->arena, .map = node};
@@ -649,6 +675,8 @@ static void read_part(struct plan_reading *reading, const struct schema_part *pa
             read_key(&reader, node->entries[i].value, key, base);
     }
     check_required(&reader, part, name);
+    for (size_t i = 0; i < part->rule_count; i++)
+        check_rule(&reader, &part->rules[i]);
 }
 
 static void read_short(struct reader *reader, const struct schema_part *part,
@@ -674,5 +702,6 @@ static void read_short(struct reader *reader, const struct schema_part *part,
 }
 
 void plan_fill_from(struct plan_reading *reading, const struct yaml_node *root) {
-    read_part(reading, &schema_plan, root, _("the plan"), (char *)reading->plan);
+    read_part(reading, &schema_plan, root, plan_quote(reading, reading->plan->name),
+              (char *)reading->plan);
 }

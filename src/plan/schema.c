@@ -78,6 +78,7 @@ WORDS(class_words,
 #define PART(name_, items, type, ...)                                                              \
     static const struct schema_part name_ = {.keys = items, .key_count = ARRAY_LENGTH(items),     \
                                              .size = sizeof(struct type), __VA_ARGS__}
+#define RULES(items) .rules = items, .rule_count = ARRAY_LENGTH(items)
 #define AT(type, field) .offset = offsetof(struct type, field)
 #define COUNT(type, field) .count = offsetof(struct type, field)
 
@@ -136,7 +137,9 @@ static const struct schema_key claim_keys[] = {
     {"source", SCHEMA_TEXT, AT(plan_claim, source), .help = "where the claim stands",
      .example = "source: \"paper, table 2\""},
 };
-PART(claim_part, claim_keys, plan_claim, .name = "claims[]", .has_at = true,
+static const struct schema_rule claim_rules[] = {
+    {"ordering", false, {"better", "result"}}, {"threshold", false, {"result"}}, {"paper_value", false, {"result"}}};
+PART(claim_part, claim_keys, plan_claim, RULES(claim_rules), .name = "claims[]", .has_at = true,
      .help = "What is to be shown. A claim has the paper's value, a threshold or an ordering; else its verdict stays open.");
 
 static const struct schema_key matrix_keys[] = {
@@ -241,7 +244,8 @@ static const struct schema_key task_keys[] = {
     {"when", SCHEMA_DATE, AT(plan_task, when), .help = "the day of the assumption", .example = "when: 2026-11-30"},
     {"why", SCHEMA_TEXT, AT(plan_task, why), .help = "what it rests on", .example = "why: eight texts, a quarter of an hour each"},
 };
-PART(task_part, task_keys, plan_task, .name = "tasks[]", .has_at = true, .help = "Work by people, before, between and after the runs.");
+static const struct schema_rule task_rules[] = {{"time", false, {"who", "when", "why"}}};
+PART(task_part, task_keys, plan_task, RULES(task_rules), .name = "tasks[]", .has_at = true, .help = "Work by people, before, between and after the runs.");
 
 static const struct schema_key step_keys[] = {
     {"name", SCHEMA_ID, true, AT(plan_step, name), .help = "the name for 'run --step' and for blocks", .example = "name: install"},
@@ -284,7 +288,10 @@ static const struct schema_key result_keys[] = {
     {"row", SCHEMA_ROW, AT(plan_result, row), .unsaid = "last", .help = "the CSV file's row: first, last or a number from 1", .example = "row: last"},
     {"regex", SCHEMA_REGEX, AT(plan_result, regex), .help = "extended regular expression; its first group, in the last line that matches", .example = "regex: \"agreement: ([0-9.]+)\""},
 };
-PART(result_part, result_keys, plan_result, .name = "blocks[].results[]", .has_at = true, .help = "What a run yields. With a file exactly one of json, csv and regex says where in it.");
+static const struct schema_rule result_rules[] = {
+    {"file", true, {"json", "csv", "regex"}}, {"json", false, {"file"}}, {"csv", false, {"file"}},
+    {"regex", false, {"file"}}, {"row", false, {"csv"}}};
+PART(result_part, result_keys, plan_result, RULES(result_rules), .name = "blocks[].results[]", .has_at = true, .help = "What a run yields. With a file exactly one of json, csv and regex says where in it.");
 
 static const struct schema_key verify_keys[] = {
     {"of", SCHEMA_ID, true, AT(plan_block, verify_of), .help = "the block whose runs are repeated", .example = "of: compare"},
@@ -416,9 +423,9 @@ PART(privacy_part, privacy_keys, plan_privacy, .name = "privacy", .has_at = true
 static const struct schema_key assumption_keys[] = {
     {"key", SCHEMA_TEXT, true, AT(plan_assumption, key), .help = "what is assumed, as 'estimate --set' names it", .example = "key: compare.failure-rate"},
     {"value", SCHEMA_TEXT, true, AT(plan_assumption, value), .help = "the value", .example = "value: 0.1"},
-    {"who", SCHEMA_TEXT, AT(plan_assumption, who), .help = "who assumes it", .example = "who: Kim"},
-    {"when", SCHEMA_DATE, AT(plan_assumption, when), .help = "the day", .example = "when: 2026-11-30"},
-    {"why", SCHEMA_TEXT, AT(plan_assumption, why), .help = "what it rests on", .example = "why: one of ten runs failed last month"},
+    {"who", SCHEMA_TEXT, true, AT(plan_assumption, who), .help = "who assumes it", .example = "who: Kim"},
+    {"when", SCHEMA_DATE, true, AT(plan_assumption, when), .help = "the day", .example = "when: 2026-11-30"},
+    {"why", SCHEMA_TEXT, true, AT(plan_assumption, why), .help = "what it rests on", .example = "why: one of ten runs failed last month"},
 };
 PART(assumption_part, assumption_keys, plan_assumption, .name = "assumptions[]", .has_at = true, .help = "What is assumed on purpose. Every figure that rests on it is marked.");
 
@@ -426,7 +433,7 @@ PART(assumption_part, assumption_keys, plan_assumption, .name = "assumptions[]",
 
 static const struct schema_key plan_keys[] = {
     {"probelauf", SCHEMA_VERSION, true, .minimum = 1, .maximum = 1, .help = "version of this format", .example = "probelauf: 1"},
-    {"study", SCHEMA_PART, true, AT(plan, study), .part = &study_part, .help = "what is reproduced"},
+    {"study", SCHEMA_PART, true, AT(plan, study), .part = &study_part, .help = "what is reproduced", .example = "study: {id: 01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f21}"},
     {"claims", SCHEMA_PARTS, AT(plan, claims), COUNT(plan, claim_count), .part = &claim_part, .help = "what is to be shown"},
     {"matrix_of_paper", SCHEMA_PARTS, AT(plan, paper_parts), COUNT(plan, paper_part_count), .part = &matrix_part, .help = "the paper's experiments, included or left out"},
     {"deviations", SCHEMA_PARTS, AT(plan, deviations), COUNT(plan, deviation_count), .part = &deviation_part, .help = "what is done otherwise than described"},

@@ -63,6 +63,13 @@ struct schema_words {
     size_t count;
 };
 
+/* What keys of one part need of one another. */
+struct schema_rule {
+    const char *key;      /* where this is given ... */
+    bool one_of;          /* ... exactly one of the others must be, else each */
+    const char *needs[4]; /* ends with NULL */
+};
+
 struct schema_part;
 struct schema_key {
     const char *name;
@@ -88,6 +95,8 @@ struct schema_part {
     size_t name_offset;     /* SCHEMA_NAMED_PARTS */
     bool name_is_parameter; /* else the id of a block */
     const char *short_key;  /* the key that stands for the whole part where no map does */
+    const struct schema_rule *rules;
+    size_t rule_count;
     const char *help;
 };
 

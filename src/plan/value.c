@@ -190,6 +190,11 @@ bool value_is_id(const char *text) {
            strspn(text, LETTERS DIGITS "._-") == length;
 }
 
+bool value_is_parameter(const char *text) {
+    size_t length = strlen(text);
+    return length > 0 && length <= ID_MAX && strpbrk(text, " \t\n={}") == NULL;
+}
+
 /* ---- commands ---- */
 
 struct words {

@@ -23,6 +23,7 @@ int value_tolerance(const char *text, double *ret_value, bool *ret_relative);
 int value_threshold(const char *text, enum plan_relation *ret_relation, double *ret_value);
 
 bool value_is_id(const char *text);
+bool value_is_parameter(const char *text); /* a name that {name} and -c name=value can hold */
 
 /*
  * A command line cut into words as a shell would, with quotes and backslash and nothing else.

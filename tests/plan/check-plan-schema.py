@@ -67,8 +67,9 @@ rows = 0
 for heading, body in re.findall(r"^### (.*?)\n(.*?)(?=^### |\Z)", document, re.S | re.M):
     name = re.sub(r"[\[\] ]", "", heading)
     definition = schema if heading == "the plan" else schema["$defs"][name]
-    loose = {k: v for k, v in definition.items() if k != "required"}
-    loose["$defs"] = {k: {a: b for a, b in v.items() if a != "required"} for k, v in schema["$defs"].items()}
+    strict = ("required", "dependentRequired", "dependentSchemas")
+    loose = {k: v for k, v in definition.items() if k not in strict}
+    loose["$defs"] = {k: {a: b for a, b in v.items() if a not in strict} for k, v in schema["$defs"].items()}
     for row in re.findall(r"^\| `\w+` \|.*\| `(.*)` \|$", body, re.M):
         rows += 1
         for options in ([], ["--texts"]):
@@ -123,6 +124,8 @@ mistake("a date of another order", put(["facts", 0, "seen"], "30.11.2026"))
 mistake("an unknown state of an axis", put(["blocks", 0, "matrix", "keep", "state"], "maybe"))
 mistake("a parameter that -c cannot name", put(["blocks", 0, "fixed"], {"a=b": 1}))
 mistake("an unknown part of the machine", put(["environments", 0, "match"], ["machine.colour"]))
+mistake("a threshold without result", drop(["claims", 0, "result"]))
+mistake("a result in a file without a place", drop(["blocks", 1, "results", 0, "json"]))
 mistake("a study id that is none", put(["study", "id"], "mine"))
 print(f"{rows} examples, {failures} failures")
 sys.exit(1 if failures else 0)
