@@ -292,7 +292,8 @@ static int estimate_studies(struct err *err) {
 }
 
 static bool is_usage(const struct err *err) {
-    return str_starts_with(err->id, "usage-") || strcmp(err->id, "estimate-setting") == 0;
+    return str_starts_with(err->id, "usage-") || strcmp(err->id, "estimate-setting") == 0 ||
+           (strcmp(err->id, "estimate-name") == 0 && err->code == -EINVAL);
 }
 
 static int estimate_main(int argc, char **argv) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-3.0-or-later
-# estimate --repeat N: what the command line adds to the estimate; the statistics are tested in tests/forecast
+# estimate: what the command line adds, with a plan and with --repeat N; the statistics are tested in tests/forecast
 # and tests/rules.
 
-load common
+load study-common
 
 measure() {
     local n
@@ -12,10 +12,201 @@ measure() {
     done
 }
 
-@test "without --repeat: whole-plan estimates need a plan, and the error says so" {
+@test "without a plan: the next step is said" {
     run probelauf estimate
+    fails 1 plan-missing
+    has "probelauf init"
+    has "--repeat N"
+    run probelauf estimate @1
     fails 2 usage-needs
-    has "--repeat"
+    has "--repeat N"
+    run probelauf estimate --plan no.yaml
+    fails 1 plan-unreadable
+}
+
+@test "options that do not go together" {
+    run probelauf estimate --repeat 2 --set compare.runs=1
+    fails 2 usage-conflict
+    run probelauf estimate --repeat 2 --env here
+    fails 2 usage-conflict
+    run probelauf estimate --repeat 2 --freeze a
+    fails 2 usage-conflict
+    run probelauf estimate --compare a --freeze b
+    fails 2 usage-conflict
+    run probelauf estimate --studies --set compare.runs=1
+    fails 2 usage-conflict
+    run probelauf estimate --studies @1
+    fails 2 usage-needs
+}
+
+@test "a broken plan: every complaint on its own line, nothing else" {
+    make_study
+    sed -i 's/kind: compare/kind: comparison/; s/runs: 2/runs: two/' probelauf.yaml
+    run probelauf estimate
+    [ "$status" -eq 1 ]
+    [ "${#lines[@]}" -eq 2 ]
+    [[ "${lines[0]}" == "probelauf: error["*"]: probelauf.yaml:21:"* ]]
+    [[ "${lines[1]}" == "probelauf: error["*"]: probelauf.yaml:27:"* ]]
+    mkdir below
+    cd below
+    run probelauf estimate
+    [ "${#lines[@]}" -eq 2 ]
+    [[ "${lines[0]}" == *"$PWD"* ]] || [[ "${lines[0]}" == *"/study/probelauf.yaml:21:"* ]]
+}
+
+@test "a plan without any run: everything is open and named, no amount" {
+    make_study
+    run probelauf estimate
+    [ "$status" -eq 0 ]
+    run probelauf estimate --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["schema"]')" = probelauf.estimate/1 ]
+    [ "$(json 'd["total"]["reserved"]["state"]')" = open ]
+    [ "$(json 'd["amount"]["state"]')" = open ]
+    [ "$(json 'd["amount"]["reason"]')" = no-offer ]
+    [ "$(json 'len(d["open"]) > 0')" = true ]
+    valid_schema estimate
+    local first
+    first=$(json '[d[k] for k in d if k not in ("snapshot", "study")]')
+    LC_ALL=de_DE.UTF-8 run probelauf estimate --json
+    [ "$(json '[d[k] for k in d if k not in ("snapshot", "study")]')" = "$first" ]
+}
+
+@test "an environment that is not in the plan" {
+    make_study
+    run probelauf estimate --env ther
+    fails 1 environment-unknown
+    has "did you mean 'there'"
+    PROBELAUF_ENV=nowhere run probelauf estimate
+    fails 1 environment-unknown
+    PROBELAUF_ENV=there run probelauf estimate --json
+    [ "$(json 'd["study"]["environment"]')" = there ]
+    PROBELAUF_ENV=there run probelauf estimate --json --env here
+    [ "$(json 'd["study"]["environment"]')" = here ]
+}
+
+@test "--set: unknown keys and values" {
+    make_study
+    run probelauf estimate --set compare.runz=5
+    fails 2 estimate-setting
+    has "did you mean 'runs'"
+    run probelauf estimate --set compar.runs=5
+    fails 2 estimate-setting
+    has "compare"
+    run probelauf estimate --set compare.runs=many
+    fails 2 estimate-setting
+    run probelauf estimate --set compare.runs
+    fails 2 usage-bad-value
+    run probelauf estimate --set =5
+    fails 2 usage-bad-value
+}
+
+@test "--set is marked as assumed and changes nothing that is kept" {
+    make_study
+    run probelauf estimate --set compare.run-time=10s --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["assumed"][0]["key"] + d["assumed"][0]["source"]')" = compare.run-time--set ]
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["state"]')" = assumed ]
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["value"]')" = 40.0 ]
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "validate")["components"]["runs"]["time"]["state"]')" = open ]
+    run probelauf estimate --json
+    [ "$(json 'd["assumed"]')" = '[]' ]
+    git diff --quiet
+    run probelauf estimate --set compare.run-time=10s
+    [ "$status" -eq 0 ]
+    has compare
+}
+
+@test "kept estimates: listed, outdated, compared" {
+    make_study
+    run probelauf estimate --freeze first
+    [ "$status" -eq 0 ]
+    has "kept as 'first'"
+    run probelauf estimate --freeze first
+    fails 1 estimate-name
+    run probelauf estimate --freeze 'a b'
+    fails 2 estimate-name
+    run probelauf estimate --compare frist
+    fails 1 estimate-unknown
+    has "did you mean 'first'"
+    run probelauf estimate --compare first
+    [ "$status" -eq 0 ]
+    run probelauf estimate
+    has first
+    lacks "the plan was edited"
+    sed -i 's/runs: 2/runs: 3/' probelauf.yaml
+    run probelauf estimate
+    has "the plan was edited"
+    run probelauf estimate --compare first --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["schema"]')" = probelauf.estimate-compare/1 ]
+    valid_schema estimate-compare
+}
+
+@test "without a kept estimate nothing can be compared, and the next step is said" {
+    make_study
+    run probelauf estimate --compare first
+    fails 1 estimate-unknown
+    has "estimate --freeze first"
+}
+
+@test "a ledger that can only be read: estimates are made, a kept one waits" {
+    if [ "$(id -u)" -eq 0 ] && ! command -v setpriv >/dev/null; then
+        skip "root may write everywhere"
+    fi
+    make_study
+    probelauf estimate -q --freeze first >/dev/null
+    printf 'no database\n' >"$XDG_DATA_HOME/probelauf/ledger.db"
+    run --separate-stderr probelauf estimate --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'd["schema"]')" = probelauf.estimate/1 ]
+    run probelauf estimate -q --freeze second
+    [ "$status" -eq 0 ]
+    run --separate-stderr probelauf estimate
+    [[ "$output" == *second* ]]
+}
+
+@test "fifty at once" {
+    make_study
+    local pids=() pid n failed=0
+    for n in $(seq 50); do
+        "$PROBELAUF" estimate --json >"out.$n" 2>"err.$n" 3>&- &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" || failed=$((failed + 1))
+    done
+    [ "$failed" -eq 0 ]
+    for n in $(seq 50); do
+        python -c 'import json, sys; assert json.load(open(sys.argv[1]))["schema"] == "probelauf.estimate/1"' "out.$n"
+        [ ! -s "err.$n" ]
+    done
+}
+
+@test "all studies of a ledger: sums by extent and recurrence, outdated ones marked" {
+    run probelauf estimate --studies
+    [ "$status" -eq 0 ]
+    has "estimate --freeze NAME"
+    make_study
+    probelauf estimate -q --set compare.run-time=10s --set '*.runs=1' --freeze first >/dev/null
+    cd ..
+    cp -r study other
+    cd other
+    sed -i "s/$STUDY_ID/01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f22/; s/title: sizes/title: others/" probelauf.yaml
+    probelauf estimate -q --set compare.run-time=5s --freeze first >/dev/null
+    run probelauf estimate --studies --json
+    [ "$status" -eq 0 ]
+    valid_schema estimate-studies
+    [ "$(json 'sorted(s["title"] + " " + s["state"] for s in d["studies"])')" = '["others current", "sizes not-checked"]' ]
+    [ "$(json 'next(e for e in d["by_extent"] if e["name"] == "full")["figures"]["computing"]["value"]')" = 40.0 ]
+    [ "$(json 'next(e for e in d["by_extent"] if e["name"] == "full")["studies"]')" = 2 ]
+    [ "$(json 'next(e for e in d["by_extent"] if e["name"] == "full")["figures"]["computing"]["state"]')" = assumed ]
+    [ "$(json 'next(e for e in d["by_extent"] if e["name"] == "validation")["figures"]["computing"]["state"]')" = open ]
+    [ "$(json 'd["not_current"]')" = 1 ]
+    printf '# edited\n' >>probelauf.yaml
+    run probelauf estimate --studies
+    has "OUTDATED: the plan was edited"
+    has "not checked"
 }
 
 @test "numbers of repeats" {
