@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * probelauf run: measures one command. Before the command starts nothing is opened but the
- * configuration file, if there is one; standard output is never written to.
+ * configuration file and the plan, if there are any; standard output is never written to.
  */
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -17,10 +17,12 @@
 #include "text/pattern.h"
 #include "text/secret.h"
 #include "work/measure.h"
+#include "work/plan-run.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@
 
 static struct opt_list opt_condition, opt_inputs, opt_outputs, opt_expect, opt_changes,
     opt_patterns;
-static const char *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee;
+static const char *opt_block, *opt_env, *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee;
 static int64_t opt_max_time_ns, opt_grace_ns = -1, opt_linger_ns = -1, opt_retry;
 
 static const char *const purpose_choices[] = {"trial", "function-test", "work", NULL};
@@ -41,12 +43,23 @@ static const struct opt_spec run_options[] = {
      .type = OPT_LIST,
      .target = &opt_condition,
      .argument = N_("KEY=VALUE"),
-     .help = N_("A parameter of this run, for example -c ratio=0.3; repeatable.")},
+     .help = N_("A parameter of this run, for example -c ratio=0.3; repeatable. With a plan: the "
+                "condition.")},
+    {.name = "block",
+     .type = OPT_TEXT,
+     .target = &opt_block,
+     .argument = N_("BLOCK"),
+     .help = N_("The block of the plan that this run belongs to.")},
+    {.name = "env",
+     .type = OPT_TEXT,
+     .target = &opt_env,
+     .argument = N_("ID"),
+     .help = N_("The environment of the plan that this machine is.")},
     {.name = "step",
      .type = OPT_TEXT,
      .target = &opt_step,
      .argument = N_("NAME"),
-     .help = N_("The set-up, data or transfer step that this command is.")},
+     .help = N_("The set-up, data or transfer step (of the plan) that this command is.")},
     {.name = "purpose",
      .type = OPT_CHOICE,
      .target = &opt_purpose,
@@ -212,7 +225,7 @@ static json_t *masked(const char *text) {
 
 /* What only the command line knows; keys of the START record (docs/journal-format.md). Values of a
  * condition are masked by their shape alone: "max_tokens=512" is a parameter, not a secret. */
-static json_t *start_extra(void) {
+static json_t *start_extra(const struct plan_run *plan) {
     json_t *extra = json_object();
     if (opt_purpose != NULL) {
         json_put_text(extra, "purpose", opt_purpose);
@@ -238,6 +251,7 @@ static json_t *start_extra(void) {
         (void)json_array_append_new(changes, masked(opt_changes.items[i]));
     }
     json_put(extra, "changes", changes);
+    plan_run_put_start(plan, extra);
     return extra;
 }
 
@@ -245,7 +259,19 @@ static json_t *start_extra(void) {
 struct talk {
     bool warned;     /* at most one warning */
     int64_t attempt; /* the last one that ended */
+    const struct plan_run *plan;
+    const struct place *place;
 };
+
+/* What it counts for in the plan, in one sentence. */
+static void tell_evidence(const struct talk *talk, const struct run *run,
+                          const struct exec_result *result) {
+    if (opt_common.quiet || result->raise_signal != 0)
+        return;
+    AUTO_STRBUF struct strbuf sentence = STRBUF_INIT;
+    plan_run_sentence(talk->plan, talk->place, run->id, result->journal_path, &sentence);
+    cli_note(strbuf_str(&sentence));
+}
 
 static void tell_retry(const struct run *run, int64_t attempt, bool will_retry) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -292,12 +318,12 @@ static void attempt_done(const struct run *run, const struct exec_result *result
     if (opt_retry > 0) {
         tell_retry(run, talk->attempt, will_retry);
     }
+    if (run != NULL && !will_retry) {
+        tell_evidence(talk, run, result);
+    }
 }
 
-static void fill_exec(struct exec_options *exec, char **argv, const struct exec_pattern *patterns,
-                      json_t *extra) {
-    exec->argv = (const char *const *)argv;
-    exec->start_extra = extra;
+static void fill_exec(struct exec_options *exec, const struct exec_pattern *patterns) {
     exec->phase = opt_phase;
     exec->patterns = patterns;
     exec->pattern_count = opt_patterns.count;
@@ -323,28 +349,88 @@ static void die_of(int number) {
     (void)kill(getpid(), number);
 }
 
+/* The plan is looked for, and what it says about this command is taken; warnings are said at once,
+ * since the command may run for days. */
+static int find_plan(char **argv, struct plan_run *plan, struct arena *arena, struct err *err) {
+    struct plan_pair *given = arena_alloc(arena, (opt_condition.count + 1) * sizeof *given);
+    for (size_t i = 0; i < opt_condition.count; i++) {
+        AUTO_FREE char *key = NULL;
+        (void)opt_split(opt_condition.items[i], &key, &given[i].value);
+        given[i].name = arena_strdup(arena, key);
+    }
+    const char *environment = opt_env != NULL ? opt_env : settings_get(SETTING_ENV).text;
+    const struct plan_run_request request = {
+        .plan = opt_common.plan,
+        .block = opt_block,
+        .step = opt_step,
+        .environment = environment != NULL && *environment != '\0' ? environment : NULL,
+        .given = given,
+        .given_count = opt_condition.count,
+        .argv = argv[0] != NULL ? (const char *const *)argv : NULL,
+    };
+    return plan_run_find(&request, plan, err);
+}
+
+/* A plan's own command runs where the plan says. */
+static int enter_folder(const struct plan_run *plan, struct err *err) {
+    if (plan->folder == NULL) {
+        return 0;
+    }
+    if (chdir(plan->folder) < 0) {
+        return err_set(err, -errno, "plan-folder", "cannot go to the folder '%s' of the plan: %s",
+                       plan->folder, strerror(errno));
+    }
+    (void)setenv("PWD", plan->folder, 1);
+    return 0;
+}
+
+static int prepare(char **argv, struct arena *arena, const struct exec_pattern *patterns,
+                   struct plan_run *plan, struct exec_options *exec, struct err *err) {
+    int rc = find_plan(argv, plan, arena, err);
+    if (rc < 0) {
+        return rc;
+    }
+    fill_exec(exec, patterns);
+    plan_run_fill(plan, exec);
+    for (size_t i = 0; i < plan->warning_count; i++) {
+        cli_warning(plan->warnings[i]);
+    }
+    return enter_folder(plan, err);
+}
+
+/* Without a command there must be something that names one in the plan. */
+static bool names_command(void) {
+    return opt_block != NULL || opt_step != NULL || opt_condition.count > 0;
+}
+
 static int run_run(int argc, char **argv) {
-    (void)argc;
     AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_PLAN_RUN struct plan_run plan = {0};
     struct exec_pattern *patterns = NULL;
     if (opt_patterns.count > 0) {
         patterns = arena_alloc(arena, opt_patterns.count * sizeof(*patterns));
     }
     struct err err = ERR_INIT;
     struct place place;
+    if (argc == 0 && !names_command()) {
+        (void)err_set(&err, -EINVAL, "usage-operands", "something is missing: probelauf %s %s",
+                      command_run.name, _(command_run.usage));
+        return cli_usage_error("run", &err);
+    }
     if (check_options(patterns, arena, &err) < 0) {
         return cli_usage_error("run", &err);
     }
     /* A misspelt ledger would take the record where nobody finds it: that is seen before anything
      * starts. */
-    if (cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0) {
+    struct measure_options options = {.retries = opt_retry};
+    if (cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0 ||
+        prepare(argv, arena, patterns, &plan, &options.exec, &err) < 0) {
         (void)cli_error(&err);
         return EXIT_CODE_OWN_FAILURE;
     }
-    AUTO_JSON json_t *extra = start_extra();
-    struct measure_options options = {.retries = opt_retry};
-    fill_exec(&options.exec, argv, patterns, extra);
-    struct talk talk = {0};
+    AUTO_JSON json_t *extra = start_extra(&plan);
+    options.exec.start_extra = extra;
+    struct talk talk = {.plan = &plan, .place = &place};
     struct exec_result result = {0};
     int rc = measure_run(&options, &place, attempt_done, &talk, &result, &err);
     if (rc < 0) {
@@ -368,24 +454,34 @@ const struct command command_run = {
         "ended.\n"
         "--retry repeats the outcomes failed, killed, gpu_fault, preempted and lost. It does not "
         "repeat what would meet the same again: out of memory, full disk, no access, missing "
-        "dependency, used-up --max-time, interrupt, or a command that cannot be started."),
-    .usage = N_("[options] -- COMMAND [ARG...]"),
-    .examples =
-        N_("probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"
-           "probelauf run -c ratio=0.3 -c seed=1 -- ./bench.sh  # name the parameters it ran with\n"
-           "probelauf run --phase setup -- pip install -r requirements.txt  # the whole command is "
-           "set-up\n"
-           "probelauf run --max-time 2h --retry 2 -- ./job.sh  # stop after two hours; repeat what "
-           "can be "
-           "cured\n"
-           "probelauf run --pattern 'load=^Loading' --pattern 'compute=^Step 1/' -- ./job.sh  # "
-           "phases by "
-           "lines of output\n"),
+        "dependency, used-up --max-time, interrupt, or a command that cannot be started.\n"
+        "With a plan (probelauf.yaml here or above, --plan FILE; --plan none: without): -c finds "
+        "the "
+        "condition, and the plan's inputs, outputs, checks, results and patterns are added to "
+        "those "
+        "given here. Without COMMAND the plan's own runs, in its folder: that of the condition, or "
+        "of "
+        "--step. A plan that is broken, or does not know the condition, is a warning; the command "
+        "is measured all the same."),
+    .usage = N_("[options] [-- COMMAND [ARG...]]"),
+    .examples = N_(
+        "probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"
+        "probelauf run -c ratio=0.3 -c seed=1 -- ./bench.sh  # name the parameters it ran with\n"
+        "probelauf run --block compare -c policy=evict -c keep=0.5  # the plan's command for this "
+        "condition\n"
+        "probelauf run --phase setup -- pip install -r requirements.txt  # the whole command is "
+        "set-up\n"
+        "probelauf run --max-time 2h --retry 2 -- ./job.sh  # stop after two hours; repeat what "
+        "can be "
+        "cured\n"
+        "probelauf run --pattern 'load=^Loading' --pattern 'compute=^Step 1/' -- ./job.sh  # "
+        "phases by "
+        "lines of output\n"),
     .options = run_options,
-    .min_args = 1,
+    .min_args = 0,
     .max_args = -1,
     .stops_at_operand = true,
     .operand = "",
-    .traits = COMMAND_LEDGER | COMMAND_RUNS,
+    .traits = COMMAND_LEDGER | COMMAND_RUNS | COMMAND_PLAN,
     .run = run_run,
 };

@@ -52,7 +52,9 @@ struct exec_options {
     const struct exec_pattern *patterns;
     size_t pattern_count;
     const char *const *inputs, *const *outputs; /* NULL-terminated lists or NULL */
-    const char *const *expect;                  /* "marker=…", "file=…", "count=…" */
+    const char *const *input_names; /* as inputs: what the record calls them, so that runs from
+                                       other folders have the same names; NULL: as they are */
+    const char *const *expect;      /* "marker=…", "file=…", "count=…" */
     const struct exec_output_result *results;
     size_t result_count;
     struct exec_code code;

@@ -80,8 +80,15 @@ static void put_command(json_t *start, const char *const *argv) {
 static void put_inputs(json_t *start, const struct exec_options *options) {
     json_t *inputs = json_array();
     struct path_facts facts;
-    for (size_t i = 0; i < count_of(options->inputs); i++)
-        json_array_append_new(inputs, path_describe(options->inputs[i], &facts));
+    for (size_t i = 0; i < count_of(options->inputs); i++) {
+        json_t *input = path_describe(options->inputs[i], &facts);
+        const char *name = options->input_names != NULL ? options->input_names[i] : NULL;
+        if (name != NULL && strcmp(name, options->inputs[i]) != 0) {
+            json_put_text(input, "path", name);
+            json_put_text(input, "at", options->inputs[i]);
+        }
+        json_array_append_new(inputs, input);
+    }
     json_put(start, "inputs", inputs);
     json_t *outputs = json_array();
     for (size_t i = 0; i < count_of(options->outputs); i++)

@@ -56,6 +56,10 @@ int work_find_plan(const char *flag, struct arena *arena, const char **ret_path,
         *ret_path = walk_up(arena);
         return 0;
     }
+    if (strcmp(named, "none") == 0) {
+        *ret_path = NULL; /* a file of that name is "./none" */
+        return 0;
+    }
     struct stat status;
     int rc = stat(named, &status) < 0 ? -errno : S_ISDIR(status.st_mode) ? -EISDIR : 0;
     if (rc < 0)
