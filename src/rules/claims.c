@@ -105,7 +105,7 @@ static void add_condition(struct values *values, const struct study_condition *c
         const char *why = why_no_value(values, run, q, unit, arena);
         if (why)
             values->skipped = values->skipped ? values->skipped : why;
-        else if (values->count < values->room)
+        else if (q && values->count < values->room)
             values->items[values->count++] =
                 (struct value){run, q->value, unit_or_ratio(q->unit), q->method};
     }

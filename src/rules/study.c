@@ -18,35 +18,26 @@
 #include <string.h>
 
 const char *study_state_name(enum study_state state) {
-    switch (state) {
-    case STUDY_PLANNED:
-        return "planned";
-    case STUDY_TRIED:
-        return "tried";
-    case STUDY_UNDERWAY:
-        return "underway";
-    case STUDY_DONE:
-        return "done";
-    case STUDY_STATE_COUNT_:
-        break;
-    }
-    assert(!"state of a block");
-    return "";
+    static const char *const names[STUDY_STATE_COUNT_] = {
+        [STUDY_PLANNED] = "planned",
+        [STUDY_TRIED] = "tried",
+        [STUDY_UNDERWAY] = "underway",
+        [STUDY_DONE] = "done",
+    };
+
+    assert(state < STUDY_STATE_COUNT_);
+    return names[state];
 }
 
 const char *study_verdict_name(enum study_verdict verdict) {
-    switch (verdict) {
-    case STUDY_OPEN:
-        return "open";
-    case STUDY_REPRODUCED:
-        return "reproduced";
-    case STUDY_NOT_REPRODUCED:
-        return "not-reproduced";
-    case STUDY_VERDICT_COUNT_:
-        break;
-    }
-    assert(!"verdict");
-    return "";
+    static const char *const names[STUDY_VERDICT_COUNT_] = {
+        [STUDY_OPEN] = "open",
+        [STUDY_REPRODUCED] = "reproduced",
+        [STUDY_NOT_REPRODUCED] = "not-reproduced",
+    };
+
+    assert(verdict < STUDY_VERDICT_COUNT_);
+    return names[verdict];
 }
 
 /* ---- what is laid out before the runs are joined ---- */
@@ -372,6 +363,5 @@ const char *study_run_sentence(const struct study *study, const struct study_run
     case EVIDENCE_LEVEL_COUNT_:
         break;
     }
-    assert(!"level of evidence");
     return "";
 }
