@@ -134,25 +134,13 @@ static int make(const struct view_study *view, const struct estimate_setting *se
     return estimate_make(&view->work.study, &options, view->arena, ret, err);
 }
 
-static size_t list_frozen(const struct view_study *view, struct report_frozen **ret_lines) {
-    struct work_frozen *frozen;
-    size_t count = work_estimate_frozen(&view->work, &frozen);
-    struct report_frozen *lines = arena_alloc(view->arena, (count + 1) * sizeof(*lines));
-    for (size_t i = 0; i < count; i++) {
-        lines[i] = (struct report_frozen){
-            .name = frozen[i].name, .outdated = frozen[i].outdated, .utc_ns = frozen[i].utc_ns};
-    }
-    *ret_lines = lines;
-    return count;
-}
-
 static void print_estimate(const struct view_study *view, const struct estimate *estimate) {
     if (opt_common.json) {
         cli_print_json(report_estimate_json(estimate));
         return;
     }
     struct report_frozen *frozen;
-    size_t count = list_frozen(view, &frozen);
+    size_t count = view_study_frozen(&view->work, view->arena, &frozen);
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     report_estimate_text(estimate, frozen, count, cli_style(STDOUT_FILENO), &text);
     cli_print(&text);

@@ -31,3 +31,16 @@ int view_study_open(const struct work_study_options *options, struct view_study 
     }
     return 0;
 }
+
+size_t view_study_frozen(const struct work_study *work, struct arena *arena,
+                         struct report_frozen **ret_lines) {
+    struct work_frozen *frozen;
+    size_t count = work_estimate_frozen(work, &frozen);
+    struct report_frozen *lines = arena_alloc(arena, (count + 1) * sizeof(*lines));
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = (struct report_frozen){
+            .name = frozen[i].name, .outdated = frozen[i].outdated, .utc_ns = frozen[i].utc_ns};
+    }
+    *ret_lines = lines;
+    return count;
+}

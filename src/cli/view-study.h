@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "report/study.h"
 #include "work/place.h"
 #include "work/runs.h"
 #include "work/study.h"
@@ -21,3 +22,7 @@ int view_study_open(const struct work_study_options *options, struct view_study 
                     struct err *err);
 void view_study_done(struct view_study *study);
 #define AUTO_VIEW_STUDY __attribute__((cleanup(view_study_done)))
+
+/* The kept estimates of the study as lines of a report, newest first, in arena. */
+size_t view_study_frozen(const struct work_study *work, struct arena *arena,
+                         struct report_frozen **ret_lines);

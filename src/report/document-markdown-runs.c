@@ -15,7 +15,8 @@
 #define FINDINGS_SHOWN 20u
 
 static size_t shown_runs(const struct report_document *document) {
-    return document->run_count < DOCUMENT_RUNS_SHOWN ? document->run_count : DOCUMENT_RUNS_SHOWN;
+    size_t most = document->runs_shown > 0 ? document->runs_shown : DOCUMENT_RUNS_SHOWN;
+    return document->run_count < most ? document->run_count : most;
 }
 
 static void date_cell(struct strbuf *out, int64_t utc_ns) {
@@ -92,7 +93,7 @@ static void failures(const struct report_document *document, struct strbuf *out)
                                   _("wall time"), _("changed before it"), _("disposition"),
                                   _("declared")};
     markdown_table(out, titles, ARRAY_LENGTH(titles));
-    for (size_t i = 0; i < document->run_count && shown < DOCUMENT_RUNS_SHOWN; i++) {
+    for (size_t i = 0; i < document->run_count && shown < shown_runs(document); i++) {
         const struct run *run = document->runs[i];
         if (!document_is_failure(run))
             continue;
