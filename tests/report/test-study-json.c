@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * JSON about a study: against schema/ where Python's jsonschema is there (exit status 77 where it
+ * is not), and the rules that no schema can say. Documents that break a rule must be refused.
+ */
+#include "build-run.h"
+#include "build-study.h"
+#include "checks.h"
+
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static json_t *make(const struct built_study *built, int what) {
+    switch (what) {
+    case 0:
+        return report_blocks_json(&built->study);
+    case 1:
+        return report_estimate_json(&built->estimate);
+    case 2:
+        return report_document_json(&built->document);
+    default: {
+        AUTO_JSON json_t *estimate = report_estimate_json(&built->estimate);
+        return report_estimate_compare_json(estimate, estimate);
+    }
+    }
+}
+
+static void every_study(void **state) {
+    (void)state;
+    for (int kind = 0; kind < BUILD_STUDY_COUNT_; kind++) {
+        AUTO_BUILT_STUDY struct built_study built;
+        build_study((enum build_study)kind, &built);
+        for (int what = 0; what < 4; what++) {
+            AUTO_FREE char *name = mem_printf("%s-%d", build_study_names[kind], what);
+            schema_put(name, make(&built, what));
+        }
+    }
+    struct report_document none = {.program = "probelauf"};
+    schema_put("without-plan", report_document_json(&none));
+    assert_int_equal(schema_check(), 0);
+}
+
+static void broken_documents_are_refused(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    for (int what = 0; what < 4; what++) {
+        AUTO_JSON json_t *good = make(&built, what);
+        json_t *extra = json_deep_copy(good), *missing = json_deep_copy(good);
+        json_object_set_new(extra, "surprise", json_integer(1));
+        json_object_del(missing, what == 0   ? "blocks"
+                                 : what == 1 ? "open"
+                                 : what == 2 ? "verdict"
+                                             : "unchanged");
+        AUTO_FREE char *extra_name = mem_printf("bad-extra-%d", what);
+        AUTO_FREE char *missing_name = mem_printf("bad-missing-%d", what);
+        schema_put(extra_name, extra);
+        schema_put(missing_name, missing);
+    }
+    AUTO_JSON json_t *estimate = make(&built, 1);
+    json_t *bad = json_deep_copy(estimate);
+    json_t *total = json_object_get(bad, "total");
+    json_object_set_new(total, "computing", json_real(12.5)); /* a bare number */
+    schema_put("bad-bare-number", bad);
+    bad = json_deep_copy(estimate);
+    json_object_del(
+        json_object_get(json_array_get(json_object_get(bad, "blocks"), 0), "components"), "idle");
+    schema_put("bad-component", bad);
+    bad = json_deep_copy(estimate);
+    json_object_set_new(json_object_get(bad, "snapshot"), "seed", json_integer(1));
+    schema_put("bad-seed", bad);
+    assert_int_equal(schema_check(), 0);
+}
+
+/* An estimate with a setting and other figures: what changed is named, with its cause. */
+static void a_setting_is_named_as_the_cause(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    AUTO_JSON json_t *before = report_estimate_json(&built.estimate);
+    built.estimate.assumed[1].value = "5";
+    built.estimate.blocks[2].components[COMPONENT_RUNS].time.value *= 2.5;
+    built.estimate.blocks[2].components[COMPONENT_RUNS].time.p95 *= 2.5;
+    built.estimate.blocks[2].components[COMPONENT_RUNS].time.sources = NULL;
+    built.estimate.blocks[2].components[COMPONENT_RUNS].time.source_count = 0;
+    built.input.code_digest = "0123456789abcdef";
+    AUTO_JSON json_t *after = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *same = report_estimate_compare_json(before, before);
+    assert_int_equal(json_array_size(json_object_get(same, "changed")), 0);
+    assert_int_equal(json_array_size(json_object_get(same, "reasons")), 0);
+    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after);
+    const json_t *changed = json_object_get(compare, "changed");
+    assert_int_equal(json_array_size(changed), 1);
+    const json_t *figure = json_array_get(changed, 0);
+    assert_string_equal(json_get_text(figure, "block", ""), "scale");
+    assert_string_equal(json_get_text(figure, "figure", ""), "runs");
+    AUTO_STRBUF struct strbuf why = STRBUF_INIT;
+    json_add_compact(&why, json_object_get(figure, "why"));
+    assert_string_equal(strbuf_str(&why), "[\"sources\",\"code\",\"scale.runs\"]");
+    assert_int_equal(json_get_int(same, "unchanged", 0), json_get_int(compare, "unchanged", 0) + 1);
+    schema_put("compare", json_incref(compare));
+    assert_int_equal(schema_check(), 0);
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_estimate_compare_text(compare, (struct report_style){.width = 80}, &page);
+    check_golden("estimate-compare-80.txt", &page);
+    strbuf_clear(&page);
+    report_estimate_compare_text(same, (struct report_style){.width = 80}, &page);
+    assert_non_null(strstr(strbuf_str(&page), "0 figures changed"));
+}
+
+/* A frozen document may hold anything; it is compared all the same. */
+static void nonsense_is_compared(void **state) {
+    (void)state;
+    static const char *const nonsense[] = {
+        "null",
+        "[]",
+        "{\"total\":3,\"blocks\":[1,{\"id\":7},{\"id\":\"a\",\"figures\":[],\"components\":{"
+        "\"runs\":{\"time\":{\"state\":\"estimated\",\"value\":\"x\"}}}}],\"assumed\":[null,{}],"
+        "\"snapshot\":{\"runs\":[1,null],\"draws\":\"x\"}}",
+        "{\"total\":{\"computing\":{\"state\":\"estimated\",\"value\":1e300,\"unit\":\"\\u0007\"}}"
+        "}",
+    };
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_TEN, &built);
+    AUTO_JSON json_t *good = report_estimate_json(&built.estimate);
+    for (size_t i = 0; i < ARRAY_LENGTH(nonsense); i++) {
+        char why[160];
+        AUTO_JSON json_t *bad = json_parse(nonsense[i], strlen(nonsense[i]), why);
+        assert_true(bad || strcmp(nonsense[i], "null") == 0);
+        for (int side = 0; side < 2; side++) {
+            AUTO_JSON json_t *compare = side ? report_estimate_compare_json(bad, good)
+                                             : report_estimate_compare_json(good, bad);
+            AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+            report_estimate_compare_text(compare, (struct report_style){.width = 40}, &page);
+            assert_null(strchr(strbuf_str(&page), '\007'));
+            assert_true(json_array_size(json_object_get(compare, "changed")) > 10);
+        }
+    }
+}
+
+static char *whole(int what) {
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_TEN, &built);
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    if (what < 4) {
+        AUTO_JSON json_t *json = make(&built, what);
+        json_add_pretty(&out, json);
+    } else if (what == 4) {
+        report_document_csv(&built.document, &out);
+    } else {
+        report_document_markdown(&built.document, &out);
+    }
+    return strbuf_take(&out);
+}
+
+/* A decimal comma of the surroundings changes no byte. */
+static void a_locale_changes_nothing(void **state) {
+    (void)state;
+    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "ko_KR.UTF-8", "C.UTF-8"};
+    for (int what = 0; what < 6; what++) {
+        (void)setlocale(LC_ALL, "C");
+        AUTO_FREE char *plain = whole(what);
+        for (size_t i = 0; i < ARRAY_LENGTH(locales); i++) {
+            if (!setlocale(LC_ALL, locales[i]))
+                continue;
+            AUTO_FREE char *other = whole(what);
+            (void)setlocale(LC_ALL, "C");
+            assert_string_equal(plain, other);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_study),
+        cmocka_unit_test(broken_documents_are_refused),
+        cmocka_unit_test(a_setting_is_named_as_the_cause),
+        cmocka_unit_test(nonsense_is_compared),
+        cmocka_unit_test(a_locale_changes_nothing),
+    };
+    if (!schema_can_check()) /* no Python, or one without jsonschema */
+        return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
