@@ -7,8 +7,6 @@
 #include "base/msg.h"
 #include "report/study.h"
 #include "rules/estimate.h"
-#include "text/extract.h"
-#include "text/pattern.h"
 #include "work/find-plan.h"
 
 #include <errno.h>
@@ -16,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what only layers above the plan know ---- */
+/* ---- what only layers above the plan know: which assumptions there can be ---- */
 
 struct list { /* of the complaints, with what is found here */
     struct plan *plan;
@@ -49,39 +47,6 @@ static void check_assumptions(struct list *list) {
     }
 }
 
-static void check_result(struct list *list, const struct plan_result *result) {
-    struct err err = ERR_INIT;
-    struct extract_spec spec = {.row = result->row};
-    if (result->file == NULL) {
-        return;
-    }
-    if (result->json != NULL) {
-        spec.kind = EXTRACT_JSON;
-        spec.what = result->json;
-    } else if (result->csv != NULL) {
-        spec.kind = EXTRACT_CSV;
-        spec.what = result->csv;
-    } else {
-        spec.kind = EXTRACT_REGEX;
-        spec.what = result->regex;
-    }
-    if (extract_check(&spec, &err) < 0) {
-        complain(list, result->at, "plan-result", err.text);
-    }
-}
-
-static void check_patterns(struct list *list) {
-    for (size_t i = 0; i < list->plan->pattern_count; i++) {
-        const struct plan_pattern *pattern = &list->plan->patterns[i];
-        struct err err = ERR_INIT;
-        struct pattern_set *set = pattern_set_new();
-        if (pattern_set_add(set, pattern->phase, "begin", pattern->regex, &err) < 0) {
-            complain(list, pattern->at, "plan-pattern", err.text);
-        }
-        pattern_set_free(set);
-    }
-}
-
 static int compare_places(const void *a, const void *b) {
     const struct plan_complaint *left = a, *right = b;
     /* of the file as a whole (line 0) at the end, as plan_read has them */
@@ -92,19 +57,13 @@ static int compare_places(const void *a, const void *b) {
     return left->at.column < right->at.column ? -1 : left->at.column > right->at.column;
 }
 
-/* The plan is otherwise sound: nothing in it is missing that these look at. */
+/* The plan is otherwise sound: nothing in it is missing that this looks at. */
 static void add_complaints(struct plan *plan, struct plan_complaints *complaints) {
     struct list list = {.plan = plan,
                         .items = complaints->items,
                         .count = complaints->count,
                         .room = complaints->count};
     check_assumptions(&list);
-    check_patterns(&list);
-    for (size_t b = 0; b < plan->block_count; b++) {
-        for (size_t i = 0; i < plan->blocks[b].result_count; i++) {
-            check_result(&list, &plan->blocks[b].results[i]);
-        }
-    }
     size_t found = list.count - complaints->count;
     if (found == 0) {
         return;
