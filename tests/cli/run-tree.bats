@@ -75,8 +75,8 @@ sys.exit(os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:]))' "$PROBELAUF" run -q -
 }
 
 @test "a killed worker without a word of the kernel is suspected, not stated" {
-    # Its number is taken until we have reaped it.
-    run probelauf run -q -- sh -c "( '$CHILD' raise 9 & echo \$! >pid )
+    # It dies when its parent has gone, so that nobody but us reaps it; until then its number is taken.
+    run probelauf run -q -- sh -c "( '$CHILD' wait-file orphaned raise 9 & echo \$! >pid ); : >orphaned
         while kill -0 \$(cat pid) 2>/dev/null; do sleep 0.02; done; exit 1"
     [ "$status" -eq 1 ]
     record INCIDENT | grep -q '"name":"host_oom_suspected"'
