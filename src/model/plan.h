@@ -254,7 +254,7 @@ struct plan_step {
 
 struct plan_value {
     struct plan_at at;
-    const char *text;        /* as written */
+    const char *text;              /* as written */
     bool has_state, has_supported; /* written at the value; else they are its axis' */
     enum plan_backing state;
     const char *source;
