@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What holds for every estimate, over 500 generated studies: open parts are never lost, figures
+ * agree with one another, sources exist, and a setting changes nothing that does not depend on it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+
+#include "build-study.h"
+
+#define STUDIES 500u
+#define DRAWS   120u
+#define VALUES  8192u
+
+/* ---- generating ---- */
+
+static uint64_t state_of_dice;
+
+static uint64_t roll(uint64_t sides) { /* splitmix64; 0 … sides - 1 */
+    uint64_t x = state_of_dice += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (x ^ (x >> 31)) % sides;
+}
+
+static bool maybe(uint64_t percent) {
+    return roll(100) < percent;
+}
+
+static double between(double low, double high) {
+    return low + (high - low) * (double)roll(1000001) / 1e6;
+}
+
+static const char *const block_ids[] = {"validate", "compare", "scale", "verify"};
+static const char *const step_names[] = {"install", "weights", "copy", "clean"};
+
+static void make_phases(struct run *run) {
+    double wall = run->wall.value;
+    double setup_s = maybe(50) ? 0.1 * wall : 0.0;
+    double data_s = maybe(30) ? 0.2 * wall : 0.0;
+    double check_s = maybe(30) ? 0.05 * wall : 0.0;
+    build_phases(run, 0.1 * wall, 0.5 * wall);
+    run->phase[PHASE_SETUP] = quantity_measured(UNIT_SECOND, setup_s, "mark");
+    run->phase[PHASE_DATA] = quantity_measured(UNIT_SECOND, data_s, "mark");
+    run->phase[PHASE_EVALUATE] = quantity_measured(UNIT_SECOND, check_s, "mark");
+    run->phase[PHASE_UNATTRIBUTED] =
+        quantity_measured(UNIT_SECOND, wall - 0.6 * wall - setup_s - data_s - check_s, "the rest");
+}
+
+static void make_runs(struct built *b, struct study_condition *c) {
+    double middle = exp(between(0.0, 9.0));
+    double spread = maybe(80) ? between(0.0, 0.3) : between(0.5, 2.0);
+    uint64_t count = maybe(30) ? 0 : 1 + roll(5);
+
+    for (uint64_t i = 0; i < count; i++) {
+        struct run *run = built_counts(b, c, middle * exp(spread * between(-1.0, 1.0)));
+        if (maybe(40))
+            make_phases(run);
+        if (maybe(60))
+            run->largest_process_rss =
+                quantity_measured(UNIT_BYTE, floor(between(1e6, 1e11)), "wait4 ru_maxrss");
+        if (maybe(30))
+            build_put(run->end, "outputs", "[{\"path\":\"o\",\"bytes\":77}]");
+        if (maybe(10)) { /* counts for time only */
+            c->done -= c->done > 0;
+            b->seen[b->study.run_count - 1].evidence.verified = false;
+        }
+    }
+    for (uint64_t i = 0; i < (maybe(70) ? 0 : roll(4)); i++) {
+        struct run *run = built_fails(b, c, middle * between(0.01, 1.0));
+        if (maybe(20))
+            run->wall = quantity_open(UNIT_SECOND, QUANTITY_MONITOR_LOST, "lost");
+        else if (maybe(20))
+            run->wall.bound = QUANTITY_AT_LEAST;
+    }
+    if (count == 0 && maybe(40)) {
+        struct study_run *seen = built_seen(b, 1.0);
+        built_attempt(c, seen);
+        seen->evidence = (struct evidence){.level = EVIDENCE_FUNCTION_TEST, .why = "smaller"};
+        c->level = EVIDENCE_FUNCTION_TEST;
+        c->why = "smaller";
+    }
+}
+
+static void make_steps(struct built *b) {
+    size_t count = roll(ARRAY_LENGTH(step_names) + 1);
+    static const enum component components[] = {COMPONENT_PREPARE,  COMPONENT_DATA,
+                                                COMPONENT_TRANSFER, COMPONENT_FIXING,
+                                                COMPONENT_CHECKING, COMPONENT_TEARDOWN};
+    for (size_t i = 0; i < count; i++) {
+        struct plan_step *step =
+            built_step(b, step_names[i], components[roll(ARRAY_LENGTH(components))],
+                       (enum plan_repeats)roll(4), (enum plan_answer)roll(3));
+        for (uint64_t seen = roll(4); seen > 0; seen--)
+            built_step_run(b, step, between(1.0, 500.0));
+        for (size_t block = 0; block < b->study.block_count; block++)
+            if (maybe(60))
+                built_needs(b, &b->study.blocks[block], step->name);
+    }
+}
+
+static void make_block(struct built *b, size_t at) {
+    struct study_block *block =
+        built_block(b, block_ids[at], 1 + (size_t)roll(5), maybe(15) ? -1 : (int64_t)roll(12));
+    struct plan_block *plan = built_plan_block(b, block);
+
+    plan->extent = (enum plan_extent)roll(PLAN_EXTENT_COUNT_);
+    plan->recurrence = (enum plan_recurrence)roll(PLAN_RECURRENCE_COUNT_);
+    plan->kind = (enum plan_kind)roll(PLAN_KIND_COUNT_);
+    if (maybe(30))
+        plan->lanes = (struct plan_whole){.given = true, .value = 1 + (int64_t)roll(4)};
+    if (maybe(40))
+        plan->retry_max = (struct plan_whole){.given = true, .value = (int64_t)roll(4)};
+    if (at > 0 && maybe(30)) /* a condition of an earlier block */
+        memcpy(plan->conditions[0].id, b->plan.blocks[0].conditions[0].id, SHA256_HEX_SIZE);
+    for (size_t c = 0; c < block->condition_count; c++)
+        make_runs(b, &block->conditions[c]);
+}
+
+static void make_assumptions(struct built *b) {
+    static const char *const keys[][2] = {{"*.idle", "1h"},          {"validate.checking", "10m"},
+                                          {"*.run-time", "90"},      {"*.lost-time", "30"},
+                                          {"*.failure-rate", "0.2"}, {"*.runs", "4"},
+                                          {"validate.fixing", "5"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (maybe(15))
+            built_assume(b, keys[i][0], keys[i][1]);
+}
+
+static struct built *make_study(uint64_t seed) {
+    struct built *b = built_new();
+
+    state_of_dice = seed;
+    size_t blocks = 1 + (size_t)roll(ARRAY_LENGTH(block_ids));
+    b->seed = seed;
+    b->draws = DRAWS;
+    built_room(b, blocks);
+    b->environment.gpus.given = maybe(80);
+    b->environment.gpus.value = maybe(40) ? 0 : (int64_t)roll(9);
+    for (size_t i = 0; i < blocks; i++)
+        make_block(b, i);
+    make_steps(b);
+    make_assumptions(b);
+    if (maybe(30)) {
+        struct plan_task *task = arena_alloc(b->arena, sizeof *task);
+        *task = (struct plan_task){.at = built_at(b),
+                                   .id = "read",
+                                   .has_component = maybe(80),
+                                   .component = COMPONENT_CHECKING,
+                                   .needs_machine = (enum plan_answer)roll(3)};
+        if (maybe(60))
+            task->time = (struct plan_duration){
+                .given = true, .ns = (int64_t)roll(100) * 1000000000, .at = built_at(b)};
+        b->plan.tasks = task;
+        b->plan.task_count = 1;
+    }
+    return b;
+}
+
+/* ---- what holds ---- */
+
+static bool is_exact(const struct quantity *q) {
+    return quantity_is_known(q) && q->bound == QUANTITY_EXACT;
+}
+
+/* In every future a sum is at least each of its parts, and so are its quantiles. */
+static void check_parts(const struct quantity *sum) {
+    for (size_t i = 0; i < sum->part_count; i++) {
+        const struct quantity *part = &sum->parts[i].quantity;
+        double slack = 1e-9 * sum->value;
+        if (!quantity_is_known(part))
+            continue;
+        assert_true(quantity_is_known(sum));
+        assert_true(sum->value >= part->value - slack);
+        assert_true(sum->state <= part->state);
+        if (sum->has_interval && part->has_interval)
+            assert_true(sum->p05 >= part->p05 - slack && sum->p95 >= part->p95 - slack);
+        /* a part without interval, but for an exact 0, leaves the sum without one */
+        if (!part->has_interval && part->value > 0.0)
+            assert_false(sum->has_interval);
+    }
+}
+
+static void check_figures(const struct built *b, const struct estimate_figures *f,
+                          uint64_t lanes_most) {
+    check_parts(&f->computing);
+    check_parts(&f->reserved);
+    check_parts(&f->calendar);
+    check_parts(&f->effort);
+    double slack = 1e-9 * (1.0 + f->reserved.value);
+    if (quantity_is_known(&f->computing)) {
+        assert_true(quantity_is_known(&f->reserved) && quantity_is_known(&f->calendar));
+        assert_true(f->reserved.value >= f->computing.value - slack);
+    }
+    if (is_exact(&f->reserved))
+        assert_true(is_exact(&f->computing) || !quantity_is_known(&f->computing));
+    if (quantity_is_known(&f->reserved) && lanes_most == 1)
+        assert_true(f->calendar.value >= f->reserved.value - slack);
+    if (!b->environment.gpus.given)
+        assert_int_equal(f->gpu.reason, QUANTITY_NOT_ENTERED);
+    else if (b->environment.gpus.value == 0)
+        assert_int_equal(f->gpu.reason, QUANTITY_NOT_APPLICABLE);
+    else if (quantity_is_known(&f->reserved))
+        assert_true(fabs(f->gpu.value - f->reserved.value * (double)b->environment.gpus.value) <=
+                    1e-6 * (1.0 + f->gpu.value));
+    else
+        assert_int_equal(f->gpu.state, QUANTITY_OPEN);
+}
+
+static bool has_line(const struct estimate *e, const char *block, const char *component) {
+    for (size_t i = 0; i < e->open_count; i++) {
+        const char *end = strstr(e->open[i], ": ");
+        const char *named = strstr(e->open[i], block);
+        if (end && named && named < end && str_starts_with(end + 2, component))
+            return true;
+    }
+    return false;
+}
+
+static void check_component(const struct built *b, const struct estimate_block *block,
+                            const struct estimate_component *c) {
+    const struct estimate *e = &b->estimate;
+    bool open = c->item_count == 0;
+
+    check_parts(&c->time);
+    for (size_t i = 0; i < c->item_count; i++)
+        open |= !is_exact(&c->items[i].time);
+    if (block->has_remaining && block->remaining == 0) {
+        assert_true(is_exact(&c->time) && c->time.value == 0.0);
+        return;
+    }
+    if (open) {
+        assert_false(is_exact(&c->time));
+        if (!has_line(e, block->block->block->id, component_name(c->component)))
+            fail_msg("open, but not named: %s of %s", component_name(c->component),
+                     block->block->block->id);
+    }
+    if (!quantity_is_known(&c->time))
+        return;
+    if (b->setting_count == 0)
+        assert_true(c->time.source_count > 0);
+    /* 0 is a count that was read, an assumption, or the median of losses; never what nobody saw */
+    if (c->time.value == 0.0)
+        assert_true(c->time.state != QUANTITY_ESTIMATED || c->component == COMPONENT_RETRIES);
+}
+
+static void check_nothing_is_lost(const struct estimate_block *block) {
+    const struct estimate_figures *f = &block->figures;
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
+        const struct estimate_component *c = &block->components[k];
+        if (c->item_count == 0 && !quantity_is_known(&c->time)) {
+            assert_false(is_exact(&f->reserved));
+            assert_false(is_exact(&f->calendar));
+        }
+        for (size_t i = 0; i < c->item_count; i++) {
+            if (is_exact(&c->items[i].time))
+                continue;
+            assert_false(is_exact(&f->calendar));
+            assert_false(
+                is_exact(c->items[i].needs_machine == PLAN_NO ? &f->effort : &f->reserved));
+        }
+    }
+}
+
+static void check_study(const struct built *b) {
+    const struct estimate *e = &b->estimate;
+    uint64_t lanes_most = 1;
+
+    for (size_t i = 0; i < e->block_count; i++) {
+        const struct estimate_block *block = &e->blocks[i];
+        const struct plan_block *plan = block->block->block;
+        uint64_t lanes = plan->lanes.given ? (uint64_t)plan->lanes.value : 1;
+        lanes_most = lanes > lanes_most ? lanes : lanes_most;
+        if (b->setting_count == 0)
+            check_figures(b, &block->figures, lanes);
+        for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+            check_component(b, block, &block->components[k]);
+        check_nothing_is_lost(block);
+    }
+    if (b->setting_count == 0)
+        check_figures(b, &e->total, lanes_most);
+    size_t extents = 0, recurrences = 0;
+    for (size_t i = 0; i < e->by_extent_count; i++) {
+        extents += e->by_extent[i].block_count;
+        assert_true(e->total.reserved.value >=
+                    e->by_extent[i].figures.reserved.value - 1e-9 * e->total.reserved.value);
+        if (!is_exact(&e->by_extent[i].figures.calendar))
+            assert_false(is_exact(&e->total.calendar));
+    }
+    for (size_t i = 0; i < e->by_recurrence_count; i++)
+        recurrences += e->by_recurrence[i].block_count;
+    assert_int_equal(extents, e->block_count);
+    assert_int_equal(recurrences, e->block_count);
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+        check_parts(&e->components[k].time);
+}
+
+/* ---- all numbers of an estimate in a row ---- */
+
+struct numbers {
+    double values[VALUES];
+    size_t count;
+};
+
+static void take(struct numbers *n, const struct quantity *q) {
+    const double values[] = {q->state,        q->bound,     q->reason,
+                             q->value,        (double)q->n, q->p05,
+                             q->has_interval, q->p95,       (double)q->source_count};
+    assert_true(n->count + ARRAY_LENGTH(values) <= VALUES);
+    for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
+        n->values[n->count++] = values[i];
+}
+
+static void take_figures(struct numbers *n, const struct estimate_figures *f) {
+    take(n, &f->computing);
+    take(n, &f->reserved);
+    take(n, &f->calendar);
+    take(n, &f->effort);
+    take(n, &f->gpu);
+}
+
+static void take_all(struct numbers *n, const struct estimate *e) {
+    n->count = 0;
+    for (size_t i = 0; i < e->block_count; i++) {
+        for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+            take(n, &e->blocks[i].components[k].time);
+        take_figures(n, &e->blocks[i].figures);
+        take(n, &e->blocks[i].host_memory.need);
+        take(n, &e->blocks[i].bytes_in);
+        take(n, &e->blocks[i].bytes_out);
+    }
+    take_figures(n, &e->total);
+    for (size_t i = 0; i < e->by_extent_count; i++)
+        take_figures(n, &e->by_extent[i].figures);
+}
+
+/* ---- settings ---- */
+
+struct changed {
+    bool component[ARRAY_LENGTH(block_ids)][COMPONENT_COUNT_]; /* may change */
+};
+
+static void may_change(struct changed *c, size_t block, enum component k) {
+    c->component[block][k] = true;
+}
+
+static void may_change_all(struct changed *c, size_t block) {
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+        may_change(c, block, k);
+}
+
+/* A random setting, and what depends on its key. */
+static void set_something(struct built *b, struct changed *ret) {
+    size_t block = roll(b->study.block_count);
+    const char *id = b->plan.blocks[block].id;
+    enum component k = (enum component)roll(COMPONENT_COUNT_);
+
+    *ret = (struct changed){0};
+    switch (roll(6)) {
+    case 0:
+        if (k == COMPONENT_RUNS)
+            k = COMPONENT_IDLE;
+        built_set(b, arena_printf(b->arena, "%s.%s", id, component_name(k)), "33");
+        may_change(ret, block, k);
+        break;
+    case 1: /* also what its phases feed */
+        built_set(b, arena_printf(b->arena, "%s.run-time", id), "33");
+        may_change_all(ret, block);
+        ret->component[block][COMPONENT_RETRIES] = ret->component[block][COMPONENT_IDLE] = false;
+        break;
+    case 2:
+        built_set(b, arena_printf(b->arena, "%s.lost-time", id), "33");
+        may_change(ret, block, COMPONENT_RETRIES);
+        break;
+    case 3:
+        built_set(b, arena_printf(b->arena, "%s.lanes", id), "5");
+        break;
+    case 4: /* a block that is done, or no longer is, moves the steps that are done once */
+        built_set(b, arena_printf(b->arena, "%s.runs", id), "44");
+        may_change_all(ret, block);
+        for (size_t s = 0; s < b->plan.step_count; s++)
+            for (size_t i = 0; i < b->study.block_count; i++)
+                if (b->plan.steps[s].repeats == PLAN_ONCE)
+                    may_change(ret, i, b->plan.steps[s].component);
+        break;
+    default:
+        if (b->plan.step_count == 0)
+            break;
+        const struct plan_step *step = &b->plan.steps[roll(b->plan.step_count)];
+        built_set(b, arena_printf(b->arena, "step.%s", step->name), "33");
+        for (size_t i = 0; i < b->study.block_count; i++)
+            may_change(ret, i, step->component);
+        break;
+    }
+}
+
+static bool is_same(const struct quantity *a, const struct quantity *b) {
+    struct numbers one = {.count = 0}, two = {.count = 0};
+    take(&one, a);
+    take(&two, b);
+    return memcmp(one.values, two.values, one.count * sizeof *one.values) == 0;
+}
+
+static void check_setting(struct built *b) {
+    struct estimate before = b->estimate;
+    struct changed changed;
+
+    set_something(b, &changed);
+    const struct estimate *after = built_estimate(b);
+    check_study(b);
+    for (size_t i = 0; i < after->block_count; i++)
+        for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+            if (!changed.component[i][k] && !is_same(&before.blocks[i].components[k].time,
+                                                     &after->blocks[i].components[k].time))
+                fail_msg("%s changes %s of %s", b->settings[0].key, component_name(k),
+                         b->plan.blocks[i].id);
+    b->setting_count = 0;
+}
+
+static void test_studies(void **state) {
+    struct numbers *first = mem_alloc(sizeof *first), *again = mem_alloc(sizeof *again);
+    size_t known = 0, with_interval = 0, at_least = 0, exact = 0;
+    (void)state;
+
+    for (uint64_t i = 0; i < STUDIES; i++) {
+        struct built *b = make_study(UINT64_C(20261130) + i * UINT64_C(7919));
+        const struct estimate *e = built_estimate(b);
+        check_study(b);
+        take_all(first, e);
+        known += quantity_is_known(&e->total.reserved);
+        with_interval += e->total.computing.has_interval;
+        at_least += e->total.reserved.bound == QUANTITY_AT_LEAST;
+        exact += is_exact(&e->total.reserved);
+        take_all(again, built_estimate(b));
+        assert_int_equal(first->count, again->count);
+        assert_memory_equal(first->values, again->values, first->count * sizeof(double));
+        for (size_t s = 0; s < 3; s++) {
+            built_estimate(b);
+            check_setting(b);
+        }
+        built_free(b);
+    }
+    print_message("%zu of %u totals known, %zu with an interval of computing, %zu at least, %zu "
+                  "exact\n",
+                  known, STUDIES, with_interval, at_least, exact);
+    /* the studies are not all of one kind */
+    assert_true(known > 300 && with_interval > 20 && at_least > 250 && exact > 2 && exact < 100);
+    mem_free_ptr(&first);
+    mem_free_ptr(&again);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_studies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
