@@ -50,20 +50,22 @@ static void add_complaint(struct plan_reading *reading, struct plan_at at, bool 
                                 .text = arena_strdup(reading->plan->arena, strbuf_str(&line))};
 }
 
-/* The last place of the list is for saying that there are more. It is an error if one of those it
- * stands for is: a plan must not become good by being full of warnings. */
+/* The last place of the list is for saying that there are more. Warnings have a limit of their own,
+ * so that no number of them can hide an error: a plan must not become good by being full of them.
+ */
 __attribute__((format(printf, 5, 0))) static void complain(struct plan_reading *reading,
                                                            struct plan_at at, bool warning,
                                                            const char *id, const char *fmt,
                                                            va_list args) {
-    if (reading->complaint_count >= PLAN_COMPLAINTS_MAX) {
-        if (!warning)
-            reading->complaints[PLAN_COMPLAINTS_MAX - 1].warning = false;
+    if (reading->complaint_count >= PLAN_COMPLAINTS_MAX ||
+        (warning && reading->warning_count >= PLAN_WARNINGS_MAX))
         return;
-    }
-    if (reading->complaint_count == PLAN_COMPLAINTS_MAX - 1) {
+    reading->warning_count += warning;
+    if (reading->complaint_count == PLAN_COMPLAINTS_MAX - 1 ||
+        (warning && reading->warning_count == PLAN_WARNINGS_MAX)) {
         add_complaint(reading, (struct plan_at){0}, warning, "plan-more",
-                      _("there is more to complain of; correct these first"));
+                      warning ? _("there is more to warn of")
+                              : _("there is more to complain of; correct these first"));
         return;
     }
     char *text AUTO_FREE = mem_vprintf(fmt, args);

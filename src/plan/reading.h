@@ -15,17 +15,20 @@ struct plan_reading {
     struct plan_complaint
         *complaints; /* owned, grown; moved into the arena and sorted at the end */
     size_t complaint_count, complaint_room;
+    size_t warning_count; /* of them */
 };
 
-/* fmt is looked up in the message catalogue. At most PLAN_COMPLAINTS_MAX are kept, the last of them
- * says that there are more. */
+/* fmt is looked up in the message catalogue. At most PLAN_COMPLAINTS_MAX are kept, warnings among
+ * them PLAN_WARNINGS_MAX; the last says that there are more. A full list holds errors. */
 #define PLAN_COMPLAINTS_MAX 200u
+#define PLAN_WARNINGS_MAX   100u
 void plan_complain(struct plan_reading *reading, struct plan_at at, const char *id, const char *fmt,
                    ...) __attribute__((format(printf, 4, 5)));
 void plan_warn(struct plan_reading *reading, struct plan_at at, const char *id, const char *fmt,
                ...) __attribute__((format(printf, 4, 5)));
 
-/* A text of the plan for a complaint: printable, on one line, cut where it is long. In the arena. */
+/* A text of the plan for a complaint: printable, on one line, cut where it is long. In the arena.
+ */
 const char *plan_quote(struct plan_reading *reading, const char *text);
 
 /* read.c */
