@@ -114,6 +114,20 @@ static void say_frozen(const struct view_study *view, const char *block,
     cli_note(text);
 }
 
+/* A new module that nobody added yet would be missed by whoever repeats the run. */
+static void warn_untracked(const struct view_study *view) {
+    int64_t count = json_get_int(view->work.code, "untracked", 0);
+    if (count > 0) {
+        AUTO_FREE char *text = mem_printf(
+            msg_plural((unsigned long)count,
+                       "%lld untracked file lies beside the code and is not part of what is frozen",
+                       "%lld untracked files lie beside the code and are not part of what is "
+                       "frozen"),
+            (long long)count);
+        cli_warning(text);
+    }
+}
+
 static int block_freeze(int argc, char **argv) {
     (void)argc;
     AUTO_VIEW_STUDY struct view_study view = {0};
@@ -133,6 +147,7 @@ static int block_freeze(int argc, char **argv) {
         say_progress(&progress, "");
     }
     if (rc == 0) {
+        warn_untracked(&view);
         say_frozen(&view, argv[0], &freeze);
         return EXIT_CODE_DONE;
     }

@@ -2,7 +2,7 @@
 # What the bats files about studies share: `load study-common`.
 # shellcheck shell=bash disable=SC2154 # bats sets status, output and lines
 #   make_study      a git repository `study` with a plan and the child as its code; the test stands in it
-#   study_run N     a trial run of the condition size=N, taken in before it returns
+#   study_run N [ENV]   a trial run of the condition size=N in that environment, taken in before it returns
 #   commit TEXT     all changes
 #   block ID EXPR   a Python expression over a block of the last `block list --json`, called `b`
 
@@ -61,7 +61,7 @@ pack() {
     rm -rf venv/lib/python3.11/site-packages
     mkdir -p venv/bin "venv/lib/python3.11/site-packages/pack-$1.dist-info"
     printf 'home = /usr/bin\nversion = 3.11.2\n' >venv/pyvenv.cfg
-    ln -sf /usr/bin/python3 venv/bin/python3
+    ln -sf /usr/bin/python3 venv/bin/python
     printf 'Metadata-Version: 2.1\nName: pack\nVersion: %s\n' "$1" \
         >"venv/lib/python3.11/site-packages/pack-$1.dist-info/METADATA"
     export VIRTUAL_ENV=$PWD/venv
@@ -86,7 +86,7 @@ make_study() {
 }
 
 study_run() {
-    probelauf run -q -c "size=$1" -- src/work sleep "0.0$1" out "${2-done}"
+    probelauf run -q --env "${2-here}" --block compare -c "size=$1" -- src/work sleep "0.0$1" out done
     until_true nothing_waits
 }
 
