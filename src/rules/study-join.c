@@ -38,16 +38,16 @@ static const char *id_of(const struct entry *entry) {
     return entry->condition->condition->id;
 }
 
+static bool is_before(const struct entry *a, const struct entry *b) {
+    return a->block != b->block ? a->block < b->block : a->condition < b->condition;
+}
+
 static int compare_entries(const void *a, const void *b) {
-    const struct entry *x = a;
-    const struct entry *y = b;
-    int order = strcmp(id_of(x), id_of(y));
+    int order = strcmp(id_of(a), id_of(b));
 
     if (order != 0)
         return order;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    return (x->condition > y->condition) - (x->condition < y->condition);
+    return is_before(a, b) ? -1 : is_before(b, a);
 }
 
 static void index_conditions(struct joining *joining) {
@@ -146,9 +146,8 @@ static size_t find_nearest(const struct joining *joining, const struct run *run)
             continue;
         size_t differences = count_differences(condition, parameters);
         /* The index is in the order of ids; between equals the plan's order decides. */
-        if (differences < fewest ||
-            (differences == fewest &&
-             joining->entries[i].condition < joining->entries[nearest].condition)) {
+        if (differences < fewest || (differences == fewest &&
+                                     is_before(&joining->entries[i], &joining->entries[nearest]))) {
             fewest = differences;
             nearest = i;
         }
@@ -174,6 +173,30 @@ static const char *why_unplanned(const struct joining *joining, const struct run
     return _("it was started without a condition of the plan (-c) and without a step (--step)");
 }
 
+/* The entries of the run's condition; where the plan does not have it any more, those of the one
+ * that it was meant for. nearest: what was found before (0: none, else the entry + 1), since many
+ * runs may be of few conditions that are gone. */
+static bool find_entries(struct joining *joining, size_t i, const char *id, json_t *nearest) {
+    size_t entry = lower_bound(joining, id);
+    bool is_planned = has_id(joining, entry, id);
+
+    if (!is_planned) {
+        int64_t known = json_get_int(nearest, id, -1);
+        if (known < 0) {
+            known = (int64_t)(find_nearest(joining, joining->study->runs[i].run) + 1);
+            json_put_int(nearest, id, known);
+        }
+        if (known == 0)
+            return false;
+        id = id_of(&joining->entries[known - 1]);
+        entry = lower_bound(joining, id);
+    }
+    joining->first[i] = joining->last[i] = entry;
+    while (has_id(joining, joining->last[i] + 1, id))
+        joining->last[i]++;
+    return is_planned;
+}
+
 static void place_run(struct joining *joining, size_t i, json_t *nearest) {
     struct study_run *study_run = &joining->study->runs[i];
     const struct run *run = study_run->run;
@@ -183,23 +206,8 @@ static void place_run(struct joining *joining, size_t i, json_t *nearest) {
     joining->first[i] = joining->last[i] = NO_ENTRY;
     if (step)
         study_run->step = plan_step_find(joining->study->input->plan, step);
-    study_run->planned = study_run->step != NULL;
-    if (id) {
-        size_t entry = lower_bound(joining, id);
-        bool is_planned = has_id(joining, entry, id);
-        study_run->planned = study_run->planned || is_planned;
-        if (!is_planned) { /* many runs of few conditions that are gone: each is looked for once */
-            int64_t known = json_get_int(nearest, id, -1); /* 0: none, else the entry + 1 */
-            if (known < 0) {
-                known = (int64_t)(find_nearest(joining, run) + 1);
-                json_put_int(nearest, id, known);
-            }
-            entry = (size_t)known - 1;
-        }
-        joining->first[i] = joining->last[i] = entry;
-        while (is_planned && has_id(joining, joining->last[i] + 1, id))
-            joining->last[i]++;
-    }
+    bool is_planned = id && find_entries(joining, i, id, nearest);
+    study_run->planned = is_planned || study_run->step != NULL;
     if (!study_run->planned && joining->first[i] == NO_ENTRY)
         study_run->unplanned_why = why_unplanned(joining, run);
 }

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHORT_ID 8u /* characters at the end of a run's id, which name it to people */
+
 const char *study_state_name(enum study_state state) {
     static const char *const names[STUDY_STATE_COUNT_] = {
         [STUDY_PLANNED] = "planned",
@@ -107,7 +109,8 @@ static void sum_block(struct study_block *block, struct arena *arena) {
         const struct study_condition *condition = &block->conditions[i];
         block->done += condition->done;
         block->valid += condition->valid;
-        run_count += condition->run_count;
+        for (size_t k = 0; k < condition->run_count; k++)
+            run_count += !condition->runs[k]->is_elsewhere;
         without += condition->level != EVIDENCE_MEASURED;
         if (!weakest || condition->level < weakest->level)
             weakest = condition;
@@ -248,7 +251,7 @@ static struct quantity sum_of(const struct study *study, bool (*is_meant)(const 
         parts[count++] = (struct quantity_part){*source, wall};
     }
     if (count == 0)
-        return quantity_measured(UNIT_SECOND, 0.0, "no run is meant");
+        return quantity_measured(UNIT_SECOND, 0.0, "there is no such run");
     struct quantity sum = quantity_sum(arena, UNIT_SECOND, parts, count);
     sum.n = count;
     return sum;
@@ -331,11 +334,13 @@ static const char *measured_sentence(const struct study *study, const struct stu
                             (unsigned long long)condition->done);
     if (run->evidence.verified)
         return arena_printf(arena, _("evidence for %s; %s"), what, done);
+    const char *id = run->run->id ? run->run->id : "RUN";
+    size_t length = strlen(id);
     return arena_printf(arena,
                         _("evidence for the time of %s, but not done: its result was not checked; "
-                          "look at it and say 'probelauf annotate RUN --valid', or let 'expect' of "
+                          "look at it and say 'probelauf annotate %s --valid', or let 'expect' of "
                           "the plan check it; %s"),
-                        what, done);
+                        what, id + (length > SHORT_ID ? length - SHORT_ID : 0), done);
 }
 
 const char *study_run_sentence(const struct study *study, const struct study_run *run,

@@ -199,9 +199,13 @@ static void test_shared_condition(void **state) {
     struct plan_condition *b = build_condition(s, verify, "keep=0.5");
 
     assert_string_equal(a->id, b->id);
-    for (int i = 0; i < 4; i++)
-        build_study_run(s, a, 10.0);
+    build_study_run(s, a, 10.0);
     const struct study *study = build_derive(s);
+    assert_int_equal(study->blocks[1].valid, 1);
+    assert_int_equal(study->blocks[1].state, STUDY_PLANNED); /* nobody has begun it */
+    for (int i = 0; i < 3; i++)
+        build_study_run(s, a, 10.0);
+    study = build_derive(s);
     assert_int_equal(study->blocks[0].valid, 4); /* evidence in both … */
     assert_int_equal(study->blocks[1].valid, 4);
     assert_int_equal(study->blocks[0].done, 2); /* … done in one: two, then one, then none */
@@ -211,6 +215,7 @@ static void test_shared_condition(void **state) {
     assert_ptr_equal(nth(study, 1)->block, verify);
     assert_ptr_equal(nth(study, 0)->block, compare);
     assert_int_equal(study->blocks[1].conditions[0].run_count, 4);
+    assert_int_equal(study->blocks[1].state, STUDY_DONE);
     for (size_t i = 0; i < 4; i++) {
         const struct study_run *seen = study->blocks[1].conditions[0].runs[i];
         assert_ptr_equal(seen->block, verify);
@@ -373,6 +378,28 @@ static void test_nearest(void **state) {
     assert_string_equal(nth(study, 0)->unplanned_why, "tokens was 96, the plan says 97");
 }
 
+/* Shown in every block that has the condition now, in the plan's order. */
+static void test_nearest_is_shared(void **state) {
+    struct build_study *s = *state;
+    struct plan_block *compare = build_block(s, "compare", 1, TOKENS);
+    struct plan_block *verify = build_block(s, "verify", 1, TOKENS);
+    struct plan_condition *old = build_condition(s, compare, "keep=0.5");
+    struct run *run = build_study_run(s, old, 10.0);
+
+    compare->condition_count = 0;
+    compare->fixed = verify->fixed = build_pairs(s->arena, "tokens=97");
+    build_condition(s, compare, "keep=0.5");
+    build_condition(s, verify, "keep=0.5");
+    const struct study *study = build_derive(s);
+    assert_ptr_equal(nth(study, 0)->block, compare);
+    assert_false(nth(study, 0)->planned);
+    assert_int_equal(study->blocks[1].conditions[0].run_count, 1);
+    assert_true(study->blocks[1].conditions[0].runs[0]->is_elsewhere);
+    json_put_text(run->start, "block", "verify");
+    study = build_derive(s);
+    assert_ptr_equal(nth(study, 0)->block, verify);
+}
+
 /* ---- freezes ---- */
 
 static void test_freeze_outdated(void **state) {
@@ -482,6 +509,7 @@ static void test_sentence(void **state) {
     assert_sentence(s, "1 run done, the plan leaves their number open");
     run->verified = "not-checked";
     assert_sentence(s, "evidence for the time of keep=0.5 of block 'compare', but not done");
+    assert_sentence(s, "'probelauf annotate 00000001 --valid'");
     run->outcome = OUTCOME_FAILED;
     assert_sentence(s, "no evidence for keep=0.5 of block 'compare': it failed");
     run->outcome = OUTCOME_OK;
@@ -568,6 +596,7 @@ int main(void) {
         TEST(test_unplanned),
         TEST(test_changed_plan),
         TEST(test_nearest),
+        TEST(test_nearest_is_shared),
         TEST(test_freeze_outdated),
         TEST(test_facts),
         TEST(test_times),
