@@ -77,10 +77,11 @@ python() {
 }
 
 json() {
+    # by standard input: an argument holds no more than 128 KiB
     python -c 'import json, sys
-d = json.loads(sys.argv[1])
-v = eval(sys.argv[2])
-print(v if isinstance(v, str) else json.dumps(v))' "$output" "$1"
+d = json.load(sys.stdin)
+v = eval(sys.argv[1])
+print(v if isinstance(v, str) else json.dumps(v))' "$1" <<<"$output"
 }
 
 valid_schema() {

@@ -117,6 +117,66 @@ measure() {
     has compare
 }
 
+# all sources of the figures in $output exist: runs of the ledger, lines of the plan, --set
+sources_exist() {
+    probelauf log --json --limit 0 2>/dev/null >log.json
+    python -c 'import json, sys
+runs = {r["run"] for r in json.load(open("log.json"))["runs"]}
+lines = len(open("probelauf.yaml").read().splitlines())
+found = set()
+def walk(v):
+    if isinstance(v, dict):
+        found.update(v.get("sources", []))
+        for x in v.values(): walk(x)
+    elif isinstance(v, list):
+        for x in v: walk(x)
+walk(json.load(sys.stdin))
+for s in found:
+    name, _, line = s.partition(":")
+    assert s in runs or s == "--set" or (name == "probelauf.yaml" and 0 < int(line) <= lines), s
+assert found & runs, "no run among them"' <<<"$output"
+    rm log.json
+}
+
+@test "from runs: every figure leads to runs and plan lines that exist; --set changes what depends on it alone" {
+    make_study
+    study_run 1
+    study_run 1
+    study_run 2
+    run --separate-stderr probelauf estimate --json
+    [ "$status" -eq 0 ]
+    valid_schema estimate
+    sources_exist
+    printf '%s' "$output" >before.json
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["remaining"]')" = 1 ]
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["value"] > 0')" = true ]
+    [ "$(json 'd["total"]["reserved"].get("bound")')" = at-least ]
+    run --separate-stderr probelauf estimate --set validate.run-time=10s --json
+    sources_exist
+    valid_schema estimate
+    printf '%s' "$output" >after.json
+    python -c 'import json
+a, b = (json.load(open(n)) for n in ("before.json", "after.json"))
+def by_id(d): return {x["id"]: x for x in d["blocks"]}
+assert by_id(a)["compare"] == by_id(b)["compare"]
+x, y = by_id(a)["validate"], by_id(b)["validate"]
+changed = {c for c in x["components"] if x["components"][c] != y["components"][c]}
+assert changed == {"runs"}, changed
+assert a["total"]["reserved"] != b["total"]["reserved"]'
+    run --separate-stderr probelauf estimate --set validate.run-time=10s
+    [[ "$output" == *validate* ]]
+    [[ "$output" != *"compare, runs"* ]]
+}
+
+@test "a run in one environment is no base of an estimate for another" {
+    make_study
+    study_run 1 here
+    run --separate-stderr probelauf estimate --env there --json
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["state"]')" = open ]
+    run --separate-stderr probelauf estimate --env here --json
+    [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["state"] != "open"')" = true ]
+}
+
 @test "kept estimates: listed, outdated, compared" {
     make_study
     run probelauf estimate --freeze first

@@ -92,8 +92,8 @@ study_run() {
 
 block() {
     python -c 'import json, sys
-d = json.loads(sys.argv[1])
-b = next(b for b in d["blocks"] if b["id"] == sys.argv[2])
-v = eval(sys.argv[3])
-print(v if isinstance(v, str) else json.dumps(v))' "$output" "$1" "$2"
+d = json.load(sys.stdin)
+b = next(b for b in d["blocks"] if b["id"] == sys.argv[1])
+v = eval(sys.argv[2])
+print(v if isinstance(v, str) else json.dumps(v))' "$1" "$2" <<<"$output"
 }
