@@ -37,6 +37,8 @@ static void subtotals(const struct estimate *estimate, bool by_extent, struct st
     for (size_t i = 0; i < count; i++) {
         const struct estimate_subtotal *subtotal =
             by_extent ? &estimate->by_extent[i] : &estimate->by_recurrence[i];
+        if (subtotal->block_count == 0)
+            continue;
         AUTO_STRBUF struct strbuf name = STRBUF_INIT;
         bool has_remaining = true;
         uint64_t remaining = 0;
@@ -81,7 +83,7 @@ static void figures(const struct estimate *estimate, struct strbuf *out) {
     subtotals(estimate, false, out);
     figures_row(_("in all"), has_remaining && estimate->block_count > 0, remaining,
                 &estimate->total, false, out);
-    markdown_cell_count(out, true, estimate->open_count);
+    markdown_cell_count(out, true, study_words_open_count(estimate));
     markdown_end_row(out);
 }
 
@@ -141,17 +143,25 @@ static void parts(const struct estimate *estimate, struct strbuf *out) {
     }
 }
 
-/* One line per reason, with the blocks that it holds for. */
+/* One line per reason, with the blocks that it holds for, under what would close it. */
 static void open_parts(const struct estimate *estimate, struct strbuf *out) {
-    if (estimate->open_count == 0)
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct study_open *list = NULL;
+    size_t count = study_words_open(estimate, arena, &list);
+    if (count == 0)
         return;
     markdown_heading(out, 3, _("Open: not in these figures"));
-    for (size_t i = 0; i < estimate->block_count; i++)
-        for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
-            AUTO_STRBUF struct strbuf line = STRBUF_INIT;
-            if (study_words_add_open(&line, estimate, i, j))
-                markdown_bullet(out, strbuf_str(&line));
+    for (size_t i = 0; i < count; i++) {
+        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        if (list[i].remedy && (i == 0 || list[i].remedy != list[i - 1].remedy)) {
+            AUTO_STRBUF struct strbuf remedy = STRBUF_INIT;
+            strbuf_printf(&remedy, _("To close what follows: %s."), list[i].remedy);
+            strbuf_add_char(out, '\n');
+            markdown_paragraph(out, strbuf_str(&remedy));
         }
+        strbuf_printf(&line, "%s: %s", list[i].blocks, list[i].reason);
+        markdown_bullet(out, strbuf_str(&line));
+    }
 }
 
 static void assumed(const struct estimate *estimate, struct strbuf *out) {
@@ -240,9 +250,11 @@ void document_markdown_estimate(const struct report_document *document, struct s
     markdown_heading(out, 2, _("Estimate of what is still to do"));
     if (estimate->provisional) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        strbuf_printf(&text, _("This estimate is provisional: %s."),
-                      estimate->provisional_why ? estimate->provisional_why
-                                                : _("a central question is open"));
+        AUTO_ARENA struct arena *arena = arena_new();
+        strbuf_printf(&text,
+                      _("This estimate is provisional: %s. Rent only to clear this up, and book no "
+                        "full block."),
+                      study_words_provisional(estimate, arena));
         markdown_paragraph(out, strbuf_str(&text));
     }
     markdown_paragraph(

@@ -152,8 +152,8 @@ static bool single_run(const struct report_document *document, struct strbuf *ev
         const struct quantity *runs = &block->components[COMPONENT_RUNS].time;
         bool single =
             block->remaining > 0 && runs->state == QUANTITY_ESTIMATED && !runs->has_interval;
-        if (!block->weakness && !single)
-            continue;
+        if (block->block->level != EVIDENCE_MEASURED || (!block->weakness && !single))
+            continue; /* without evidence there is another note */
         strbuf_printf(evidence, "%s: %s", block->block->block->id,
                       block->weakness ? block->weakness : _("its runs have no interval"));
         return true;
@@ -223,7 +223,12 @@ static bool no_plan(const struct report_document *document, struct strbuf *evide
 
 static bool no_run(const struct report_document *document, struct strbuf *evidence) {
     (void)evidence;
-    return document->run_count == 0;
+    return document->run_count == 0 && document->study == NULL;
+}
+
+static bool no_run_of_plan(const struct report_document *document, struct strbuf *evidence) {
+    (void)evidence;
+    return document->run_count == 0 && document->study != NULL;
 }
 
 static const struct {
@@ -237,6 +242,9 @@ static const struct {
      "probelauf init"},
     {no_run, N_("nothing was measured yet"), N_("measure one representative run"),
      "probelauf run -- COMMAND"},
+    {no_run_of_plan, N_("nothing was measured yet"),
+     N_("begin with one representative run of the first block"),
+     "probelauf run --block BLOCK -c NAME=VALUE"},
     {open_fact, N_("an open fact stops blocks"), N_("answer it in the plan, with source and date"),
      "probelauf check"},
     {claim_failed, N_("a claim is not reproduced"),

@@ -113,8 +113,10 @@ static void component_row(enum component which, const struct estimate_component 
 void estimate_text_components(const struct estimate_component components[COMPONENT_COUNT_],
                               struct report_style style, struct strbuf *out) {
     AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    size_t open_count = 0;
     for (int i = 0; i < COMPONENT_COUNT_; i++) {
         const struct estimate_component *component = &components[i];
+        open_count += !quantity_is_known(&component->time);
         if (quantity_is_known(&component->time) || style.verbose)
             component_row((enum component)i, component, style, out);
         else
@@ -123,7 +125,8 @@ void estimate_text_components(const struct estimate_component components[COMPONE
     }
     if (open.length > 0) {
         AUTO_STRBUF struct strbuf value = STRBUF_INIT;
-        strbuf_printf(&value, "[?] %s", strbuf_str(&open));
+        strbuf_printf(&value, "[?] %s",
+                      open_count == COMPONENT_COUNT_ ? _("all nine parts") : strbuf_str(&open));
         layout_row(out, style, _("open"), strbuf_str(&value), LAYOUT_BAD, NULL);
     }
 }
@@ -138,13 +141,16 @@ void estimate_text_memory(const char *label, const struct estimate_memory *memor
     AUTO_STRBUF struct strbuf note = STRBUF_INIT;
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
     layout_add_quantity(&value, &memory->need, style.ascii, true);
-    strbuf_add_str(&value, _(" of "));
-    layout_add_quantity(&value, &memory->capacity, style.ascii, false);
+    if (quantity_is_known(&memory->need) || quantity_is_known(&memory->capacity)) {
+        strbuf_add_str(&value, _(" of "));
+        layout_add_quantity(&value, &memory->capacity, style.ascii, false);
+    }
     add_piece(&note, memory->verdict);
-    add_piece(&note, memory->quantity_name);
-    if (!quantity_is_known(&memory->need))
+    if (quantity_is_known(&memory->need) || style.verbose)
+        add_piece(&note, memory->quantity_name);
+    if (!quantity_is_known(&memory->need) && style.verbose)
         add_piece(&note, memory->need.detail);
-    if (!quantity_is_known(&memory->capacity))
+    if (!quantity_is_known(&memory->capacity) && (known || style.verbose))
         add_piece(&note, memory->capacity.detail);
     if (style.verbose && memory->need.source_count > 0) {
         add_piece(&note, _("from "));
@@ -189,7 +195,9 @@ void estimate_text_block(const struct estimate_block *block, struct report_style
     estimate_text_memory(_("memory"), &block->host_memory, style, out);
     estimate_text_memory(_("GPU memory"), &block->gpu_memory, style, out);
     volume(block, style, out);
-    if (block->weakness) {
+    /* without any evidence the heading says it */
+    if (block->weakness && (style.verbose || block->block->level != EVIDENCE_NONE ||
+                            quantity_is_known(&block->figures.computing))) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         layout_add_plain(&text, block->weakness, style.ascii);
         layout_row(out, style, _("weak base"), strbuf_str(&text), LAYOUT_WARN, NULL);

@@ -25,7 +25,8 @@ static json_t *components_json(const struct estimate_component components[COMPON
     for (int i = 0; i < COMPONENT_COUNT_; i++) {
         const struct estimate_component *component = &components[i];
         json_t *entry = json_object(), *items = json_array();
-        run_json_put_quantity(entry, "time", &component->time);
+        struct quantity time = study_words_alone(&component->time); /* its parts are the items */
+        run_json_put_quantity(entry, "time", &time);
         for (size_t j = 0; j < component->item_count; j++)
             json_array_append_new(items, item_json(&component->items[j]));
         json_put(entry, "items", items);

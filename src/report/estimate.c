@@ -65,9 +65,9 @@ static void header(const struct estimate *estimate, struct report_style style, s
     if (estimate->provisional) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        AUTO_ARENA struct arena *arena = arena_new();
         strbuf_printf(&text, _("PROVISIONAL: %s; rent only to clear this up, book no full block"),
-                      estimate->provisional_why ? estimate->provisional_why
-                                                : _("a central question is open"));
+                      study_words_provisional(estimate, arena));
         layout_add_plain(&line, strbuf_str(&text), style.ascii);
         AUTO_STRBUF struct strbuf warning = STRBUF_INIT;
         layout_wrap(&warning, strbuf_str(&line), 2, 2, layout_columns(style));
@@ -102,21 +102,31 @@ static void gpu_row(const struct estimate_figures *figures, struct report_style 
                none ? _("reserved; no GPU in the target") : _("reserved GPUs x reserved time"));
 }
 
+/* Why a total is open stands in the list of its parts, once. */
+static void figure_row(const char *label, const struct quantity *q, struct report_style style,
+                       struct strbuf *out) {
+    struct quantity alone = study_words_alone(q);
+    if (!quantity_is_known(q))
+        alone.detail = alone.method = NULL;
+    estimate_text_quantity(label, &alone, NULL, style, out);
+}
+
 static void total(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
     layout_heading(out, style, _("In all"));
-    estimate_text_quantity(_("computing"), &estimate->total.computing, NULL, style, out);
-    estimate_text_quantity(_("reserved (paid)"), &estimate->total.reserved, NULL, style, out);
-    estimate_text_quantity(_("calendar"), &estimate->total.calendar, NULL, style, out);
-    estimate_text_quantity(_("effort"), &estimate->total.effort, NULL, style, out);
+    figure_row(_("computing"), &estimate->total.computing, style, out);
+    figure_row(_("reserved (paid)"), &estimate->total.reserved, style, out);
+    figure_row(_("calendar"), &estimate->total.calendar, style, out);
+    figure_row(_("effort"), &estimate->total.effort, style, out);
     gpu_row(&estimate->total, style, out);
-    if (estimate->open_count == 0)
+    size_t count = study_words_open_count(estimate);
+    if (count == 0)
         return;
     AUTO_STRBUF struct strbuf open = STRBUF_INIT;
     strbuf_printf(&open,
-                  msg_plural((unsigned long)estimate->open_count,
-                             "%zu part is not in these figures; it is named below",
-                             "%zu parts are not in these figures; they are named below"),
-                  estimate->open_count);
+                  msg_plural((unsigned long)count,
+                             "%zu part of a block is not in these figures; it is named below",
+                             "%zu parts of blocks are not in these figures; they are named below"),
+                  count);
     layout_row(out, style, _("open"), strbuf_str(&open), LAYOUT_BAD, NULL);
 }
 
@@ -179,6 +189,8 @@ static void subtotal_rows(struct layout_table *table, struct report_style style,
     for (size_t i = 0; i < count; i++) {
         const struct estimate_subtotal *subtotal =
             by_extent ? &estimate->by_extent[i] : &estimate->by_recurrence[i];
+        if (subtotal->block_count == 0)
+            continue;
         struct table_row row = {.figures = &subtotal->figures};
         add_up(estimate, subtotal->name, by_extent, &row);
         AUTO_STRBUF struct strbuf name = STRBUF_INIT;
@@ -216,7 +228,6 @@ static void overview(const struct estimate *estimate, struct report_style style,
     subtotal_rows(table, style, estimate, false);
     struct table_row all = {.name = _("in all"), .figures = &estimate->total};
     add_up(estimate, NULL, false, &all);
-    all.open = estimate->open_count;
     table_row(table, style, &all, LAYOUT_BOLD);
     layout_table_print(table, 2, out);
     layout_paragraph(out, style,
@@ -236,15 +247,24 @@ static void bullet(struct strbuf *out, struct report_style style, const char *te
 
 static void open_parts(const struct estimate *estimate, struct report_style style,
                        struct strbuf *out) {
-    if (estimate->open_count == 0)
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct study_open *list = NULL;
+    size_t count = study_words_open(estimate, arena, &list);
+    if (count == 0)
         return;
     layout_heading(out, style, _("Open: not in these figures"));
-    for (size_t i = 0; i < estimate->block_count; i++)
-        for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
-            AUTO_STRBUF struct strbuf line = STRBUF_INIT;
-            if (study_words_add_open(&line, estimate, i, j))
-                bullet(out, style, strbuf_str(&line));
+    for (size_t i = 0; i < count; i++) {
+        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        if (list[i].remedy && (i == 0 || list[i].remedy != list[i - 1].remedy)) {
+            AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+            AUTO_STRBUF struct strbuf remedy = STRBUF_INIT;
+            strbuf_printf(&remedy, _("To close what follows: %s"), list[i].remedy);
+            layout_add_plain(&plain, strbuf_str(&remedy), style.ascii);
+            layout_paragraph(out, style, strbuf_str(&plain));
         }
+        strbuf_printf(&line, "%s: %s", list[i].blocks, list[i].reason);
+        bullet(out, style, strbuf_str(&line));
+    }
 }
 
 static void assumed(const struct estimate *estimate, struct report_style style,

@@ -224,13 +224,29 @@ json_t *study_json_unplanned(const struct study *study) {
     return json;
 }
 
+/* With its parts by name, without theirs: those stand with the blocks and components themselves,
+ * and every sum would hold all of them again. */
+static void put_sum(json_t *object, const char *key, const struct quantity *q,
+                    struct arena *arena) {
+    struct quantity sum = *q;
+    struct quantity_part *parts = arena_alloc(arena, (q->part_count + 1) * sizeof(*parts));
+    for (size_t i = 0; i < q->part_count; i++) {
+        parts[i] = q->parts[i];
+        parts[i].quantity.parts = NULL;
+        parts[i].quantity.part_count = 0;
+    }
+    sum.parts = parts;
+    run_json_put_quantity(object, key, &sum);
+}
+
 json_t *study_json_figures(const struct estimate_figures *figures) {
+    AUTO_ARENA struct arena *arena = arena_new();
     json_t *json = json_object();
-    run_json_put_quantity(json, "computing", &figures->computing);
-    run_json_put_quantity(json, "reserved", &figures->reserved);
-    run_json_put_quantity(json, "calendar", &figures->calendar);
-    run_json_put_quantity(json, "effort", &figures->effort);
-    run_json_put_quantity(json, "gpu", &figures->gpu);
+    put_sum(json, "computing", &figures->computing, arena);
+    put_sum(json, "reserved", &figures->reserved, arena);
+    put_sum(json, "calendar", &figures->calendar, arena);
+    put_sum(json, "effort", &figures->effort, arena);
+    put_sum(json, "gpu", &figures->gpu, arena);
     return json;
 }
 

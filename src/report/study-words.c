@@ -263,18 +263,78 @@ static bool was_said(const struct estimate *estimate, size_t before, const char 
     return false;
 }
 
-bool study_words_add_open(struct strbuf *out, const struct estimate *estimate, size_t block,
-                          size_t index) {
-    const char *text = estimate->blocks[block].open[index];
-    if (was_said(estimate, block, text))
-        return false;
+static const char *blocks_of(const struct estimate *estimate, size_t first, const char *text,
+                             struct arena *arena) {
     AUTO_STRBUF struct strbuf names = STRBUF_INIT;
     size_t count = 0;
-    for (size_t k = block; k < estimate->block_count; k++)
-        if (is_in(&estimate->blocks[k], text))
+    for (size_t i = first; i < estimate->block_count; i++)
+        if (is_in(&estimate->blocks[i], text))
             strbuf_printf(&names, "%s%s", count++ > 0 ? ", " : "",
-                          estimate->blocks[k].block->block->id);
-    bool all = count == estimate->block_count && count > 1;
-    strbuf_printf(out, "%s: %s", all ? _("all blocks") : strbuf_str(&names), text);
-    return true;
+                          estimate->blocks[i].block->block->id);
+    if (count == estimate->block_count && count > 1)
+        return _("all blocks");
+    return arena_strdup(arena, strbuf_str(&names));
+}
+
+/* rules/ ends a line with what would close it, behind the last semicolon. */
+static struct study_open split_line(const char *text, struct arena *arena) {
+    const char *remedy = NULL;
+    for (const char *at = strstr(text, "; "); at; at = strstr(at + 1, "; "))
+        remedy = at;
+    if (!remedy)
+        return (struct study_open){.reason = text};
+    return (struct study_open){
+        .reason = arena_strndup(arena, text, (size_t)(remedy - text)),
+        .remedy = remedy + 2,
+    };
+}
+
+/* Puts a line behind the last one with the same remedy. */
+static void insert_line(struct study_open *list, size_t *count, struct study_open line) {
+    size_t at = *count;
+    for (size_t i = 0; i < *count && line.remedy; i++)
+        if (list[i].remedy && strcmp(list[i].remedy, line.remedy) == 0) {
+            line.remedy = list[i].remedy;
+            at = i + 1;
+        }
+    memmove(&list[at + 1], &list[at], (*count - at) * sizeof(*list));
+    list[at] = line;
+    (*count)++;
+}
+
+size_t study_words_open(const struct estimate *estimate, struct arena *arena,
+                        struct study_open **ret_list) {
+    size_t most = study_words_open_count(estimate), count = 0;
+    *ret_list = arena_alloc(arena, (most + 1) * sizeof(**ret_list));
+    for (size_t i = 0; i < estimate->block_count; i++)
+        for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
+            const char *text = estimate->blocks[i].open[j];
+            if (was_said(estimate, i, text))
+                continue;
+            struct study_open line = split_line(text, arena);
+            line.blocks = blocks_of(estimate, i, text, arena);
+            insert_line(*ret_list, &count, line);
+        }
+    return count;
+}
+
+size_t study_words_open_count(const struct estimate *estimate) {
+    size_t count = 0;
+    for (size_t i = 0; i < estimate->block_count; i++)
+        count += estimate->blocks[i].open_count;
+    return count;
+}
+
+const char *study_words_provisional(const struct estimate *estimate, struct arena *arena) {
+    const char *why = estimate->provisional_why;
+    /* the sentence that rules/ makes of a reason, in the language that it was made in */
+    const char *around = _("provisional: %s; rent only to clear this up; plan no full block");
+    const char *place = strstr(around, "%s");
+    if (!why || !place)
+        return why ? why : _("a central question is open");
+    size_t before = (size_t)(place - around), after = strlen(place + 2), length = strlen(why);
+    if (length <= before + after || strncmp(why, around, before) != 0 ||
+        strcmp(why + length - after, place + 2) != 0)
+        return why;
+    return arena_strndup(arena, why + before, length - before - after);
 }

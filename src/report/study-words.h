@@ -45,10 +45,19 @@ void study_words_add_setting(struct strbuf *out, const struct plan *plan,
                              const struct estimate_setting *setting);
 const char *study_words_basis(const char *basis); /* translated; NULL for NULL */
 
-/* What is open in a block, with all blocks that it is open in; false: it was said with an earlier
- * block. */
-bool study_words_add_open(struct strbuf *out, const struct estimate *estimate, size_t block,
-                          size_t index);
+/* What is open, once per reason, with the blocks that it is open in; parts that the same remedy
+ * closes stand together. Texts live in arena. */
+struct study_open {
+    const char *blocks; /* "validate, scale", translated "all blocks" */
+    const char *reason;
+    const char *remedy; /* equal ones are the same pointer; NULL: none is named */
+};
+size_t study_words_open(const struct estimate *estimate, struct arena *arena,
+                        struct study_open **ret_list);
+/* Parts of blocks that are not in the figures. */
+size_t study_words_open_count(const struct estimate *estimate);
+/* Why the estimate is provisional, without saying that it is. */
+const char *study_words_provisional(const struct estimate *estimate, struct arena *arena);
 
 /* Without the names of its open parts: for where they stand beside it in a list of their own. */
 struct quantity study_words_alone(const struct quantity *q);

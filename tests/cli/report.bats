@@ -1,0 +1,154 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck disable=SC2154 # bats sets status, output and lines
+# probelauf report: of a study, without a plan, in each form; what it may be written to.
+
+load study-common
+
+# A Python expression over `report --json`, which is too long for an argument, called `d`.
+reported() {
+    probelauf report --json "${@:2}" >"$BATS_TEST_TMPDIR/report.json"
+    python -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+v = eval(sys.argv[2])
+print(v if isinstance(v, str) else json.dumps(v))' "$BATS_TEST_TMPDIR/report.json" "$1"
+}
+
+@test "a study's report has its sections in order, and validates" {
+    make_study
+    study_run 1
+    study_run 2
+    run -0 probelauf report
+    [[ "${lines[0]}" == "# Report: sizes" ]]
+    [[ "${lines[1]}" == "**There is no verdict yet: "* ]]
+    sections=$(grep '^## ' <<<"$output")
+    [ "$sections" = "## What to know first
+## The study
+## Scope: what is done, and what is left out
+## Facts
+## Environments
+## Blocks
+## Runs
+## Estimate of what is still to do
+## Memory
+## Cost
+## How it was measured
+## The marks" ]
+    has "| compare | compare, full, one-off | chosen by the team | under way | 2/4 | 2 |"
+    run -0 probelauf report --format json
+    valid_schema report
+    [ "$(reported 'd["study"]["title"]')" = sizes ]
+    [ "$(reported '[r["level"] for r in d["runs"]]')" = '["measured", "measured"]' ]
+    [ "$(reported '0 < len(d["notes"]) <= 5')" = true ]
+    run -0 probelauf report --json
+    valid_schema report
+}
+
+@test "every figure of the estimate leads to runs or lines of the plan that exist" {
+    make_study
+    study_run 1
+    probelauf report --json >report.json
+    python -c 'import json, re
+d = json.load(open("report.json"))
+runs = {r["run"] for r in d["runs"]}
+count = len(open("probelauf.yaml").read().splitlines())
+seen = 0
+def walk(x):
+    global seen
+    if isinstance(x, dict):
+        for s in x.get("sources", []) if "state" in x else []:
+            seen += 1
+            m = re.fullmatch(r"probelauf\.yaml:(\d+)", s)
+            assert s in runs or (m and 1 <= int(m[1]) <= count), s
+        for v in x.values(): walk(v)
+    elif isinstance(x, list):
+        for v in x: walk(v)
+walk(d["estimate"])
+assert seen > 5, seen'
+}
+
+@test "a failure stands with cause, change and disposition" {
+    make_study
+    study_run 1
+    run -3 probelauf run -q --env here --block compare -c size=1 --change "a | b" -- src/work sleep 0.01 exit 3
+    until_true nothing_waits
+    probelauf annotate @1 --disposition "fixed <b>"
+    run -0 probelauf report
+    has "### Attempts that did not end well"
+    has "| a \\| b | fixed &lt;b> |"
+}
+
+@test "without a plan the newest runs are reported" {
+    probelauf run -q -- "$CHILD" out one
+    probelauf run -q -- "$CHILD" out two
+    probelauf run -q -- "$CHILD" out three
+    until_true nothing_waits
+    run -0 probelauf report --limit 2
+    has "# Report on the runs of a ledger"
+    has "There is no verdict: no plan was found"
+    has "## What a plan would add"
+    lacks "## Estimate"
+    lacks " out one"
+    has " out two"
+    has " out three"
+    run -0 probelauf report --json
+    valid_schema report
+    [ "$(reported '[d["study"], d["estimate"], len(d["runs"])]')" = '[null, null, 3]' ]
+    run -0 probelauf report --format csv
+    [[ "${lines[0]}" == section,block,condition,name,state,value,unit,* ]]
+    has "run,,,wall,measured,"
+}
+
+@test "an empty ledger is reported, too" {
+    run -0 probelauf report
+    has "nothing was measured yet"
+    has "None was recorded yet."
+    run -0 probelauf report --json
+    valid_schema report
+    run -0 probelauf report --format csv
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "the file appears whole or not at all" {
+    make_study
+    run -0 probelauf report -o out.md
+    [ -z "$output" ]
+    grep -q '^# Report: sizes' out.md
+    run -1 probelauf report -o nowhere/out.md
+    fails 1 output-write
+    echo keep >kept.md
+    echo "blocks: 1" >>probelauf.yaml
+    run -1 probelauf report -o kept.md
+    [ "$(cat kept.md)" = keep ]
+    [ -z "$(find . -maxdepth 1 -name '*.md.*')" ]
+}
+
+@test "no byte depends on the language or the locale" {
+    make_study
+    study_run 1
+    for format in markdown json csv; do
+        probelauf report --format "$format" | sed -e 's/20[0-9-]*T[0-9:.]*Z//' -e 's/^Made by.*//' >plain
+        for locale in de_DE.UTF-8 ko_KR.UTF-8 POSIX; do
+            LC_ALL=$locale LANG=$locale probelauf report --format "$format" |
+                sed -e 's/20[0-9-]*T[0-9:.]*Z//' -e 's/^Made by.*//' >other
+            cmp plain other
+        done
+    done
+}
+
+@test "what is offered is what there is" {
+    run -2 probelauf report --format html
+    fails 2 usage-bad-value
+    run -2 probelauf report --json --format csv
+    fails 2 usage-conflict
+    run -2 probelauf report something
+    [ "$status" -eq 2 ]
+    run -1 probelauf report --env here
+    fails 1 plan-missing
+    make_study
+    run -1 probelauf report --env elsewhere
+    fails 1 environment-unknown
+    run -0 probelauf report --env there --json
+    valid_schema report
+    [ "$(reported 'd["study"]["environment"]' --env there)" = there ]
+}
