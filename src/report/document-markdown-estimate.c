@@ -97,8 +97,9 @@ static void add_reason(struct strbuf *out, const struct quantity *q) {
                       out->length > 0 ? ", " : "", (unsigned long long)q->n);
     if (!basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)
         strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", q->method);
-    if (q->detail)
-        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", q->detail);
+    const char *detail = study_words_detail(q);
+    if (detail)
+        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", detail);
 }
 
 static void parts(const struct estimate *estimate, struct strbuf *out) {

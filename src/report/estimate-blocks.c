@@ -46,7 +46,7 @@ static void add_basis(struct strbuf *note, const struct quantity *q) {
     }
     if (q->method && strcmp(q->method, ESTIMATE_METHOD) != 0 && !q->basis)
         add_piece(note, q->method);
-    add_piece(note, q->detail);
+    add_piece(note, study_words_detail(q));
 }
 
 void estimate_text_quantity(const char *label, const struct quantity *q, const char *more,

@@ -8,6 +8,7 @@
 #include "report/study.h"
 
 #include "base/msg.h"
+#include "model/quantity-read.h"
 #include "report/layout.h"
 #include "report/study-words.h"
 
@@ -166,23 +167,28 @@ static bool has_other_sources(const json_t *a, const json_t *b) {
     return count_missing(x, y) > 0 || count_missing(y, x) > 0;
 }
 
+/* Settings first: whoever changed one wants to see it. Other runs are named where no setting chose
+ * them. */
 static json_t *causes_of(const struct comparison *of, const struct figure *figure,
                          const json_t *before, const json_t *after) {
-    json_t *list = json_array();
+    json_t *list = json_array(), *others = json_array();
     bool was_there = json_is_object(before), is_there = json_is_object(after);
-    if (!was_there || !is_there)
-        json_array_append_new(list, json_text(is_there ? "new-block" : "removed-block"));
-    if (was_there && is_there && has_other_sources(before, after))
-        json_array_append_new(list, json_text("sources"));
     for (size_t i = 0; i < json_array_size(of->reasons); i++) {
         const json_t *reason = json_array_get(of->reasons, i);
         const char *what = json_get_text(reason, "what", "");
         const char *key = json_get_text(reason, "key", NULL);
         if (strcmp(what, "setting") != 0)
-            json_array_append_new(list, json_text(what));
+            json_array_append_new(others, json_text(what));
         else if (concerns(key, figure))
             json_array_append_new(list, json_text(key));
     }
+    bool by_setting = json_array_size(list) > 0;
+    if (!was_there || !is_there)
+        json_array_append_new(list, json_text(is_there ? "new-block" : "removed-block"));
+    else if (!by_setting && has_other_sources(before, after))
+        json_array_append_new(list, json_text("sources"));
+    json_array_extend(list, others);
+    json_decref(others);
     return list;
 }
 
@@ -329,35 +335,18 @@ static const char *cause_words(const char *cause) {
     return cause;
 }
 
-/* Value, state and bound of a quantity object; open where it is none. */
-static struct quantity figure_of(const json_t *json) {
-    const char *unit = json_get_text(json, "unit", UNIT_SECOND);
-    const json_t *value = json_object_get(json, "value");
-    const char *state = json_get_text(json, "state", "");
-    struct quantity q = quantity_open(unit, QUANTITY_NO_EVIDENCE, NULL);
-    if (!json_is_number(value))
-        return q;
-    for (int i = QUANTITY_ASSUMED; i < QUANTITY_STATE_COUNT_; i++)
-        if (strcmp(state, quantity_state_name((enum quantity_state)i)) == 0)
-            q = (struct quantity){
-                .state = (enum quantity_state)i, .unit = unit, .value = json_number_value(value)};
-    const char *bound = json_get_text(json, "bound", "");
-    if (quantity_is_known(&q))
-        q.bound = strcmp(bound, "at-least") == 0  ? QUANTITY_AT_LEAST
-                  : strcmp(bound, "at-most") == 0 ? QUANTITY_AT_MOST
-                                                  : QUANTITY_EXACT;
-    return q;
-}
-
 /* "[e] ≥ 4 min 12 s" out of a quantity object. */
 static void add_json_quantity(struct strbuf *out, const json_t *json, bool ascii) {
     if (!json_is_object(json)) {
         strbuf_add_char(out, '-');
         return;
     }
-    struct quantity q = figure_of(json);
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct quantity q = quantity_from_json(json, NULL, arena);
+    struct quantity alone = study_words_alone(&q);
+    alone.has_interval = false;
     if (quantity_is_known(&q))
-        layout_add_quantity(out, &q, ascii, true);
+        layout_add_quantity(out, &alone, ascii, true);
     else
         strbuf_add_str(out, "[?]");
 }

@@ -222,6 +222,12 @@ const char *study_words_basis(const char *basis) {
     return basis;
 }
 
+const char *study_words_detail(const struct quantity *q) {
+    /* of every sum; the table of blocks and the method say it once */
+    const char *of_sums = _("medians of parts do not add up to the median of the total");
+    return q->detail && strcmp(q->detail, of_sums) != 0 ? q->detail : NULL;
+}
+
 struct quantity study_words_alone(const struct quantity *q) {
     struct quantity alone = *q;
     alone.parts = NULL;

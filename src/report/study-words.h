@@ -59,6 +59,8 @@ size_t study_words_open_count(const struct estimate *estimate);
 /* Why the estimate is provisional, without saying that it is. */
 const char *study_words_provisional(const struct estimate *estimate, struct arena *arena);
 
+/* The detail of a figure; NULL where it only says what stands once beside all figures. */
+const char *study_words_detail(const struct quantity *q);
 /* Without the names of its open parts: for where they stand beside it in a list of their own. */
 struct quantity study_words_alone(const struct quantity *q);
 /* Seconds as GPU-hours or wall hours, so that nobody reads bare "hours". */
