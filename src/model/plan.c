@@ -8,107 +8,56 @@
 #include <assert.h>
 #include <string.h>
 
+/* The words of one enum, by its values. */
+#define WORD_OF(words, value) \
+    (assert((size_t)(value) < ARRAY_LENGTH(words)), (words)[(size_t)(value)])
+
 const char *plan_kind_name(enum plan_kind kind) {
-    switch (kind) {
-    case PLAN_KIND_UNSAID:
-        return "";
-    case PLAN_VALIDATE:
-        return "validate";
-    case PLAN_COMPARE:
-        return "compare";
-    case PLAN_SCALE:
-        return "scale";
-    case PLAN_VERIFY:
-        return "verify";
-    case PLAN_KIND_COUNT_:
-        break;
-    }
-    assert(!"kind of block");
-    return "";
+    static const char *const words[PLAN_KIND_COUNT_] = {
+        [PLAN_KIND_UNSAID] = "", [PLAN_VALIDATE] = "validate", [PLAN_COMPARE] = "compare",
+        [PLAN_SCALE] = "scale",  [PLAN_VERIFY] = "verify",
+    };
+    return WORD_OF(words, kind);
 }
 
 const char *plan_extent_name(enum plan_extent extent) {
-    switch (extent) {
-    case PLAN_EXTENT_UNSAID:
-        return "";
-    case PLAN_VALIDATION:
-        return "validation";
-    case PLAN_FULL:
-        return "full";
-    case PLAN_EXTENT_COUNT_:
-        break;
-    }
-    assert(!"extent");
-    return "";
+    static const char *const words[PLAN_EXTENT_COUNT_] = {
+        [PLAN_EXTENT_UNSAID] = "", [PLAN_VALIDATION] = "validation", [PLAN_FULL] = "full"};
+    return WORD_OF(words, extent);
 }
 
 const char *plan_recurrence_name(enum plan_recurrence recurrence) {
-    switch (recurrence) {
-    case PLAN_RECURRENCE_UNSAID:
-        return "";
-    case PLAN_ONE_OFF:
-        return "one-off";
-    case PLAN_RECURRING:
-        return "recurring";
-    case PLAN_RECURRENCE_COUNT_:
-        break;
-    }
-    assert(!"recurrence");
-    return "";
+    static const char *const words[PLAN_RECURRENCE_COUNT_] = {
+        [PLAN_RECURRENCE_UNSAID] = "", [PLAN_ONE_OFF] = "one-off", [PLAN_RECURRING] = "recurring"};
+    return WORD_OF(words, recurrence);
 }
 
 const char *plan_backing_name(enum plan_backing backing) {
-    switch (backing) {
-    case PLAN_UNDETERMINED:
-        return "undetermined";
-    case PLAN_CHOSEN:
-        return "chosen";
-    case PLAN_CONFIRMED:
-        return "confirmed";
-    }
-    assert(!"backing");
-    return "";
+    static const char *const words[] = {[PLAN_UNDETERMINED] = "undetermined",
+                                        [PLAN_CHOSEN] = "chosen",
+                                        [PLAN_CONFIRMED] = "confirmed"};
+    return WORD_OF(words, backing);
 }
 
 const char *plan_fact_state_name(enum plan_fact_state state) {
-    switch (state) {
-    case PLAN_FACT_OPEN:
-        return "open";
-    case PLAN_FACT_KNOWN:
-        return "known";
-    case PLAN_FACT_NOT_APPLICABLE:
-        return "not-applicable";
-    }
-    assert(!"state of a fact");
-    return "";
+    static const char *const words[] = {[PLAN_FACT_OPEN] = "open",
+                                        [PLAN_FACT_KNOWN] = "known",
+                                        [PLAN_FACT_NOT_APPLICABLE] = "not-applicable"};
+    return WORD_OF(words, state);
 }
 
 const char *plan_answer_name(enum plan_answer answer) {
-    switch (answer) {
-    case PLAN_UNSAID:
-        return "open";
-    case PLAN_YES:
-        return "yes";
-    case PLAN_NO:
-        return "no";
-    }
-    assert(!"answer");
-    return "";
+    static const char *const words[] = {
+        [PLAN_UNSAID] = "open", [PLAN_YES] = "yes", [PLAN_NO] = "no"};
+    return WORD_OF(words, answer);
 }
 
 const char *plan_scope_name(enum plan_scope scope) {
-    switch (scope) {
-    case PLAN_SCOPE_OPEN:
-        return "open";
-    case PLAN_SCOPE_FUNCTION_TEST:
-        return "function-test";
-    case PLAN_SCOPE_MAIN_RESULT:
-        return "main-result";
-    case PLAN_SCOPE_FULL_BENCHMARK:
-        return "full-benchmark";
-    }
-    assert(!"scope");
-    return "";
+    static const char *const words[] = {[PLAN_SCOPE_OPEN] = "open",
+                                        [PLAN_SCOPE_FUNCTION_TEST] = "function-test",
+                                        [PLAN_SCOPE_MAIN_RESULT] = "main-result",
+                                        [PLAN_SCOPE_FULL_BENCHMARK] = "full-benchmark"};
+    return WORD_OF(words, scope);
 }
 
 static const char *const components[COMPONENT_COUNT_] = {
