@@ -171,7 +171,7 @@ refused() {
     printf 'just text\n' | config
     refused config-syntax "$FILE:1:1: expected lines"
     printf '? {a: b}\n: c\n' | config
-    refused config-syntax "$FILE:1:3: only lines"
+    refused config-syntax "$FILE:1:3: a key must be a text"
     printf 'tee: auto\n---\ntee: none\n' | config
     refused config-syntax "$FILE:2:1: a second document"
 }
