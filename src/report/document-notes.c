@@ -26,8 +26,8 @@ static void add_quantity(struct strbuf *out, const struct quantity *q) {
 static bool is_provisional(const struct report_document *document, struct strbuf *evidence) {
     if (!document->estimate || !document->estimate->provisional)
         return false;
-    strbuf_add_str(evidence,
-                   document->estimate->provisional_why ? document->estimate->provisional_why : "");
+    AUTO_ARENA struct arena *arena = arena_new();
+    strbuf_add_str(evidence, study_words_provisional(document->estimate, arena));
     return true;
 }
 

@@ -30,9 +30,275 @@ static void documents(void **state) {
     }
 }
 
+/* ---- Markdown ---- */
+
+static void add(const char *text, char **ret) {
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    markdown_add(&out, text);
+    *ret = strbuf_take(&out);
+}
+
+static void texts_are_no_markup(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *markdown;
+    } cases[] = {
+        {"a|b", "a\\|b"},
+        {"a\\|b", "a\\\\\\|b"},
+        {"`rm`", "\\`rm\\`"},
+        {"<script>&amp;", "&lt;script>&amp;amp;"},
+        {"[x](javascript:1)", "\\[x\\](javascript:1)"},
+        {"![x][m]", "!\\[x\\]\\[m\\]"},
+        {"*a* _b_ __c__ d_e", "\\*a\\* \\_b\\_ \\_\\_c\\_\\_ d_e"},
+        {"~~a~~ $x$ #1", "\\~\\~a\\~\\~ \\$x\\$ \\#1"},
+        {"line\nfeed\ttab\033[31m\xff", "line\\\\nfeed\\\\ttab\\\\x1b\\[31m\\\\xff"},
+        {"\xe2\x80\xae", "\\\\xe2\\\\x80\\\\xae"}, /* reverses what follows */
+        {"한국어 größe", "한국어 größe"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_FREE char *markdown = NULL;
+        add(cases[i].text, &markdown);
+        assert_string_equal(markdown, cases[i].markdown);
+    }
+}
+
+static void nothing_begins_a_block(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *markdown;
+    } cases[] = {
+        {"- a", "- \\- a\n"},     {"+ a", "- \\+ a\n"},     {"1. a", "- 1\\. a\n"},
+        {"12) a", "- 12\\) a\n"}, {"> a", "- \\> a\n"},     {"=== a", "- \\=== a\n"},
+        {"# a", "- \\# a\n"},     {"0.9 a", "- 0\\.9 a\n"}, {"a - b", "- a - b\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+        markdown_bullet(&out, cases[i].text);
+        assert_string_equal(strbuf_str(&out), cases[i].markdown);
+    }
+}
+
+static void code_ends_where_it_should(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool table;
+        const char *markdown;
+    } cases[] = {
+        {"run -- x", false, "`run -- x`"},
+        {"a `b` c", false, "``a `b` c``"},
+        {"`b`", false, "`` `b` ``"},
+        {"a ``b`", false, "``` a ``b` ```"},
+        {"a|b", true, "a\\|b"},
+        {"a|b", false, "`a|b`"},
+        {"a\n<b>", true, "`a\\n<b>`"},
+        {"", false, ""},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+        markdown_add_code(&out, cases[i].text, cases[i].table);
+        assert_string_equal(strbuf_str(&out), cases[i].markdown);
+    }
+}
+
+/* Bars that end a cell: those without a backslash before them. */
+static size_t count_bars(const char *line, size_t length) {
+    size_t bars = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (line[i] == '\\')
+            i++;
+        else
+            bars += line[i] == '|';
+    }
+    return bars;
+}
+
+/* Each row has as many cells as its table's head; no HTML outside code; no control characters; no
+ * two empty lines. */
+static void check_markdown(const char *text) {
+    size_t bars = 0;
+    assert_null(strstr(text, "\n\n\n"));
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        size_t here = line[0] == '|' ? count_bars(line, length) : 0;
+        if (here > 0 && bars > 0 && here != bars)
+            fail_msg("%zu bars instead of %zu: %.*s", here, bars, (int)length, line);
+        bars = here;
+        bool code = false;
+        for (size_t i = 0; i < length; i++) {
+            unsigned char c = (unsigned char)line[i];
+            if (c < 32 || c == 127)
+                fail_msg("byte %u in: %.*s", c, (int)length, line);
+            code ^= c == '`' && (i == 0 || line[i - 1] != '\\');
+            if (c == '<' && !code)
+                fail_msg("HTML in: %.*s", (int)length, line);
+        }
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void no_document_is_broken_by_its_texts(void **state) {
+    (void)state;
+    for (int kind = 0; kind < BUILD_STUDY_COUNT_; kind++) {
+        AUTO_BUILT_STUDY struct built_study built;
+        build_study((enum build_study)kind, &built);
+        AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+        report_document_markdown(&built.document, &out);
+        check_markdown(strbuf_str(&out));
+        strbuf_clear(&out);
+        built.document.study = NULL; /* the same runs without a plan: commands stand in cells */
+        built.document.estimate = NULL;
+        report_document_markdown(&built.document, &out);
+        check_markdown(strbuf_str(&out));
+        assert_non_null(strstr(strbuf_str(&out), "## What a plan would add"));
+    }
+}
+
+static void older_runs_are_counted(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    built.document.runs_shown = 1;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    report_document_markdown(&built.document, &out);
+    assert_non_null(strstr(strbuf_str(&out), "These are the 1 newest of 3 runs."));
+    assert_non_null(strstr(strbuf_str(&out), "| a1b2c3d4 |"));
+    assert_null(strstr(strbuf_str(&out), "| 00000011 |"));
+}
+
+/* ---- CSV ---- */
+
+/* Cells of one line by RFC 4180; fails where a cell is a formula or the line is not well formed. */
+static size_t check_line(const char **at) {
+    size_t cells = 0;
+    const char *p = *at;
+    for (;;) {
+        bool quoted = *p == '"';
+        const char *begin = p + quoted;
+        if (strchr("=+@\t\r", *begin) && *begin != '\0' && *begin != '\r')
+            fail_msg("formula: %.40s", p);
+        if (*begin == '-')
+            fail_msg("formula or negative number: %.40s", p);
+        if (quoted) {
+            for (p++; *p && (*p != '"' || p[1] == '"'); p++)
+                p += *p == '"';
+            assert_int_equal(*p, '"');
+            p++;
+        } else {
+            p += strcspn(p, ",\r\n\"");
+        }
+        cells++;
+        if (*p != ',')
+            break;
+        p++;
+    }
+    if (p[0] != '\r' || p[1] != '\n')
+        fail_msg("line does not end: %.40s", p);
+    *at = p + 2;
+    return cells;
+}
+
+static void every_line_of_csv_has_all_cells(void **state) {
+    (void)state;
+    for (int kind = 0; kind < BUILD_STUDY_COUNT_; kind++) {
+        AUTO_BUILT_STUDY struct built_study built;
+        build_study((enum build_study)kind, &built);
+        if (kind == BUILD_STUDY_HOSTILE) {
+            built.plan.blocks[0].id = "=HYPERLINK(\"http://x\")";
+            built.plan.blocks[1].id = "-2+3,\"x\"";
+            built.plan.blocks[2].id = "@SUM(A1)";
+            built.plan.blocks[3].id = "\t=1\r\n+1";
+        }
+        AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+        report_document_csv(&built.document, &out);
+        size_t lines = 0;
+        for (const char *at = strbuf_str(&out); *at; lines++)
+            assert_int_equal(check_line(&at), 16);
+        assert_true(lines > 10);
+    }
+}
+
+/* ---- notes and verdict ---- */
+
+static bool has_note(const struct report_document *document, const char *finding,
+                     const char *evidence) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct report_note notes[REPORT_NOTES_MAX];
+    size_t count = report_document_notes(document, arena, notes);
+    assert_true(count <= REPORT_NOTES_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (strstr(notes[i].finding, finding))
+            return !evidence || (notes[i].evidence && strstr(notes[i].evidence, evidence));
+    return false;
+}
+
+/* Each rule alone: what is before it in the table is settled first. */
+static void each_note_stands_on_the_model(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    struct report_document *document = &built.document;
+    assert_true(has_note(document, "provisional", "resource.gpu-memory is open"));
+    built.estimate.provisional = false;
+    assert_false(has_note(document, "provisional", NULL));
+    assert_true(has_note(document, "open fact", "it stops scale, booking"));
+    built.study.open_fact_count = 0;
+    assert_false(has_note(document, "open fact", NULL));
+    assert_false(has_note(document, "claim is not", NULL));
+    built.study.claims[1].verdict = STUDY_NOT_REPRODUCED;
+    assert_true(has_note(document, "claim is not", "attention-beats-recency"));
+    built.study.repeat_checks[0].verdict = STUDY_NOT_REPRODUCED;
+    assert_true(has_note(document, "another result", "verify"));
+    built.study.claims[1].verdict = STUDY_OPEN;
+    built.study.repeat_checks[0].verdict = STUDY_OPEN;
+    assert_true(has_note(document, "memory peak", "1.36 GiB of 1.5 GiB"));
+    for (size_t i = 0; i < 4; i++)
+        built.estimate.blocks[i].host_memory.capacity.value *= 2;
+    assert_false(has_note(document, "memory peak", NULL));
+    assert_true(has_note(document, "not every block", "2 more blocks"));
+    for (size_t i = 0; i < 4; i++)
+        built.study.blocks[i].level = EVIDENCE_MEASURED;
+    assert_false(has_note(document, "not every block", NULL));
+    assert_true(has_note(document, "too little", "one run only"));
+    assert_false(has_note(document, "same cause", NULL));
+    built.runs[2]->outcome = OUTCOME_DISK_FULL;
+    assert_true(has_note(document, "same cause", "2 times disk_full"));
+    assert_true(has_note(document, "block was frozen", "the code changed"));
+    assert_false(has_note(document, "nobody planned", NULL));
+    built.study.unplanned_time.value = 300;
+    assert_true(has_note(document, "nobody planned", "5 min 00 s of "));
+    assert_true(has_note(document, "frozen estimate is outdated", "before: the plan changed"));
+    built.document.frozen_count = 1; /* the one that holds */
+    built.study.blocks[1].freeze_outdated = NULL;
+    assert_true(has_note(document, "plan has a warning", "probelauf.yaml:33"));
+    built.study.unplanned_time.value = 0;
+    assert_true(has_note(document, "no amount", "4 more"));
+}
+
+static void the_verdict_names_what_is_missing(void **state) {
+    (void)state;
+    AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_TEN, &built);
+    const char *verdict = report_document_verdict(&built.document, arena);
+    assert_non_null(strstr(verdict, "compare, scale, verify, compare-5 and 3 more"));
+    assert_non_null(strstr(verdict, "an offer"));
+    struct report_document none = {0};
+    assert_non_null(strstr(report_document_verdict(&none, arena), "no plan was found"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents),
+        cmocka_unit_test(texts_are_no_markup),
+        cmocka_unit_test(nothing_begins_a_block),
+        cmocka_unit_test(code_ends_where_it_should),
+        cmocka_unit_test(no_document_is_broken_by_its_texts),
+        cmocka_unit_test(older_runs_are_counted),
+        cmocka_unit_test(every_line_of_csv_has_all_cells),
+        cmocka_unit_test(each_note_stands_on_the_model),
+        cmocka_unit_test(the_verdict_names_what_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
