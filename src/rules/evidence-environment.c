@@ -217,9 +217,7 @@ static bool is_same_package(const char *a, const char *b) {
 static bool is_same_version(const char *run, const char *target) {
     size_t length = strlen(target);
 
-    if (strcmp(run, target) == 0)
-        return true;
-    return !strchr(target, '+') && strncmp(run, target, length) == 0 && run[length] == '+';
+    return strncmp(run, target, length) == 0 && (run[length] == '\0' || run[length] == '+');
 }
 
 /* The version in the run's interpreter (the first), else in another of them; a sentence's part
@@ -232,8 +230,10 @@ static const char *package_version(const struct run *run, const char *name) {
 
     for (size_t i = 0; i < json_array_size(packages); i++) {
         const json_t *package = json_array_get(packages, i);
+        if (!is_same_package(json_get_text(package, "name", ""), name))
+            continue;
         const char *version = json_get_text(package, "version", NULL);
-        if (!version || !is_same_package(json_get_text(package, "name", ""), name))
+        if (!version)
             continue;
         if (strcmp(json_get_text(package, "interpreter", ""), prefix) == 0)
             return version;
@@ -312,15 +312,14 @@ const char *evidence_why_not_environment(const struct run *run,
                                          const struct plan_environment *environment,
                                          const struct run *reference, bool strict,
                                          struct arena *arena) {
-    const struct run *other = reference == run ? NULL : reference;
-    const char *why = why_gpu(run, environment, other, strict, arena);
+    const char *why = why_gpu(run, environment, reference, strict, arena);
 
     for (size_t i = 0; !why && i < environment->match.count; i++) {
         const char *name = environment->match.items[i].text;
         if (!str_starts_with(name, MACHINE_PREFIX))
-            why = why_package(run, environment, name, other, strict, arena);
-        else if (strict && other)
-            why = why_machine(run, name, other, arena);
+            why = why_package(run, environment, name, reference, strict, arena);
+        else if (strict && reference)
+            why = why_machine(run, name, reference, arena);
     }
     return why;
 }

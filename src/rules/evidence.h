@@ -44,9 +44,10 @@ struct evidence_target {
                                 usual ones */
     const struct evidence_freeze *freeze; /* of the block, takes the place of the code now; NULL:
                                              not frozen */
-    const struct run *reference; /* newest run of the condition that is usable at all: what the plan
-                                    leaves open (inputs, versions of `match` packages) is compared
-                                    with it; may be the run itself; NULL: none */
+    const struct run *reference; /* newest run of the condition that fits all that the target
+                                    states: what the plan leaves open (inputs, versions of `match`
+                                    packages) is compared with it; may be the run itself; NULL:
+                                    none, then that is not compared */
 };
 
 struct evidence {

@@ -166,7 +166,7 @@ static void test_masked_command(void **state) {
 static void test_hostile_texts(void **state) {
     struct fixture *f = *state;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    strbuf_add_str(&text, "a\nb\033[31m");
+    strbuf_add_str(&text, "a\nb\033[31m.");
     for (size_t i = 0; i < 500; i++)
         strbuf_add_str(&text, "\xed\x95\x9c");
     json_t *command = json_array();
@@ -174,6 +174,7 @@ static void test_hostile_texts(void **state) {
     json_put(f->run->start, "command", command);
     assert_none(f, "'a\\nb\\x1b[31m");
     assert_true(strlen(judge(f).why) < 250);
+    assert_null(strstr(judge(f).why, "\\xed")); /* cut between characters */
     assert_true(str_is_utf8(judge(f).why, strlen(judge(f).why)));
     assert_null(strchr(judge(f).why, '\n'));
 }
@@ -402,6 +403,9 @@ static void test_gpu_of_reference(void **state) {
     build_put(f->run->environment, "gpu",
               "{\"count\":1,\"devices\":[{\"name\":\"H100 80GB HBM3\"}],\"driver\":\"535.2\"}");
     assert_function_test(f, "driver was 535, in the newest run that fits it is 550");
+    build_put(f->other->environment, "gpu", "{\"count\":1,\"devices\":[]}");
+    assert_function_test(f, "its GPU model was H100 80GB HBM3, in the newest run that fits it is "
+                            "not known");
     json_object_del(f->run->environment, "gpu");
     assert_function_test(f, "its GPU count is not known, the newest run that fits ran on 1");
     json_object_del(f->other->environment, "gpu");
@@ -435,6 +439,9 @@ static void test_packages(void **state) {
     assert_function_test(f, "torch was 2.3.1+cpu, the plan says 2.3.1+cu121");
     here->stack.count = 0; /* open: as in the newest run that fits */
     assert_function_test(f, "torch was 2.3.1+cpu, in the newest run that fits it is 2.3.1+cu121");
+    put_torch(f->other, "2.3.1");
+    assert_function_test(f, "torch was 2.3.1+cpu, in the newest run that fits it is 2.3.1");
+    put_torch(f->other, "2.3.1+cu121");
     put_torch(f->run, "2.3.1+cu121");
     assert_counts(f);
     build_put(f->run->environment, "packages", "[]");

@@ -376,6 +376,14 @@ static void test_nearest(void **state) {
     const struct study *study = build_derive(s);
     assert_ptr_equal(nth(study, 0)->condition, nearest);
     assert_string_equal(nth(study, 0)->unplanned_why, "tokens was 96, the plan says 97");
+
+    /* of equals, the first of the plan */
+    block->condition_count = 0;
+    for (int i = 0; i < 8; i++)
+        build_condition(s, block, arena_printf(s->arena, "keep=0.5 context=64 seed=%d", i + 10));
+    study = build_derive(s);
+    assert_ptr_equal(nth(study, 0)->condition, &block->conditions[0]);
+    assert_string_equal(nth(study, 0)->unplanned_why, "seed was 1, the plan says 10");
 }
 
 /* Shown in every block that has the condition now, in the plan's order. */
