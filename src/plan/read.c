@@ -25,6 +25,7 @@ struct reader {
     struct plan_reading *reading;
     struct arena *arena;
     const struct yaml_node *map; /* of the part that is being read */
+    bool is_entry;               /* the part is one of a list */
 };
 
 static struct plan_at place(const struct yaml_node *node) {
@@ -110,9 +111,17 @@ static void complain_word(struct reader *reader, const struct yaml_node *node, c
                           const struct schema_words *words) {
     AUTO_STRBUF struct strbuf list = STRBUF_INIT;
     for (size_t i = 0; i < words->count; i++)
-        strbuf_printf(&list, "%s%s", i > 0 ? ", " : "", words->items[i].name);
+        if (strcmp(words->items[i].name, "true") != 0 && /* taken for yes and no, not advised */
+            strcmp(words->items[i].name, "false") != 0)
+            strbuf_printf(&list, "%s%s", i > 0 ? ", " : "", words->items[i].name);
     plan_complain(reader->reading, place(node), "plan-word", "'%s' is one of %s, not '%s'", key,
                   strbuf_str(&list), plan_quote(reader->reading, node->text));
+}
+
+static void complain_empty_entry(struct reader *reader, const struct yaml_node *node,
+                                 const char *key) {
+    plan_complain(reader->reading, place(node), "plan-missing",
+                  "an entry of '%s' is empty; remove it or fill it", key);
 }
 
 /* A list or map with more entries than anybody writes. */
@@ -347,8 +356,7 @@ static void read_texts(struct reader *reader, const struct yaml_node *node,
     for (size_t i = 0; i < count; i++) {
         bool quoted = items[i]->kind == YAML_SCALAR && !items[i]->plain;
         if (yaml_is_unsaid(items[i]) && !(key->type == SCHEMA_COMMAND && quoted)) {
-            plan_complain(reader->reading, place(items[i]), "plan-missing",
-                          "an entry of '%s' is empty; remove it or write one", key->name);
+            complain_empty_entry(reader, items[i], key->name);
             continue;
         }
         const char *text = read_text(reader, items[i], key->name, key->type);
@@ -446,7 +454,7 @@ static void read_conditions(struct reader *reader, const struct yaml_node *node,
 /* ---- parts ---- */
 
 static void read_part(struct plan_reading *reading, const struct schema_part *part,
-                      const struct yaml_node *node, const char *name, char *base);
+                      const struct yaml_node *node, const char *name, bool is_entry, char *base);
 
 /* A part where a text or a list may stand for its one key. */
 static void read_short(struct reader *reader, const struct schema_part *part,
@@ -475,10 +483,13 @@ static void read_parts(struct reader *reader, const struct yaml_node *node,
             if (key->type == SCHEMA_VALUES && ((struct plan_value *)(void *)to)->text == NULL)
                 continue;
         } else if (item->kind != YAML_MAP) {
-            complain_takes(reader, item, key->name, key->type);
+            if (yaml_is_unsaid(item))
+                complain_empty_entry(reader, item, key->name);
+            else
+                complain_takes(reader, item, key->name, key->type);
             continue;
         } else {
-            read_part(reader->reading, part, item, key->name, to);
+            read_part(reader->reading, part, item, key->name, true, to);
         }
         count++;
     }
@@ -505,7 +516,7 @@ static void read_named_parts(struct reader *reader, const struct yaml_node *node
         if (part->short_key != NULL)
             read_short(reader, part, value, name->text, to);
         else
-            read_part(reader->reading, part, value, name->text, to);
+            read_part(reader->reading, part, value, name->text, false, to);
         *(const char **)(void *)(to + part->name_offset) = name->text;
         *(struct plan_at *)(void *)to = place(name);
     }
@@ -578,7 +589,7 @@ static void read_key(struct reader *reader, const struct yaml_node *node,
         read_conditions(reader, node, key, base);
         return;
     case SCHEMA_PART:
-        read_part(reader->reading, key->part, node, key->name, to);
+        read_part(reader->reading, key->part, node, key->name, false, to);
         return;
     case SCHEMA_PARTS:
     case SCHEMA_VALUES:
@@ -630,9 +641,16 @@ static void check_required(struct reader *reader, const struct schema_part *part
                      key->type != SCHEMA_PART;
         if (!key->required || key->type == SCHEMA_VALUES || (!yaml_is_unsaid(node) && !empty))
             continue; /* an axis without values: matrix.c */
-        plan_complain(reader->reading, place(node != NULL ? node : reader->map), "plan-missing",
-                      "'%s' needs '%s'; write for example '%s'", name, key->name,
-                      key->example != NULL ? key->example : key->name);
+        struct plan_at at = place(node != NULL ? node : reader->map);
+        const char *example = key->example != NULL ? key->example : key->name;
+        if (reader->is_entry)
+            plan_complain(reader->reading, at, "plan-missing",
+                          "an entry of '%s' needs '%s'; write for example '%s'", name, key->name,
+                          example);
+        else
+            plan_complain(reader->reading, at, "plan-missing",
+                          "'%s' needs '%s'; write for example '%s'",
+                          plan_quote(reader->reading, name), key->name, example);
     }
 }
 
@@ -658,8 +676,9 @@ static void check_rule(struct reader *reader, const struct schema_rule *rule) {
 }
 
 static void read_part(struct plan_reading *reading, const struct schema_part *part,
-                      const struct yaml_node *node, const char *name, char *base) {
-    struct reader reader = {.reading = reading, .arena = reading->plan->arena, .map = node};
+                      const struct yaml_node *node, const char *name, bool is_entry, char *base) {
+    struct reader reader = {
+        .reading = reading, .arena = reading->plan->arena, .map = node, .is_entry = is_entry};
     if (part->has_at)
         *(struct plan_at *)(void *)base = place(node);
     if (node->kind != YAML_MAP) {
@@ -682,7 +701,7 @@ static void read_part(struct plan_reading *reading, const struct schema_part *pa
 static void read_short(struct reader *reader, const struct schema_part *part,
                        const struct yaml_node *node, const char *name, char *base) {
     if (node->kind == YAML_MAP) {
-        read_part(reader->reading, part, node, name, base);
+        read_part(reader->reading, part, node, name, false, base);
         return;
     }
     if (part->has_at)
@@ -702,6 +721,6 @@ static void read_short(struct reader *reader, const struct schema_part *part,
 }
 
 void plan_fill_from(struct plan_reading *reading, const struct yaml_node *root) {
-    read_part(reading, &schema_plan, root, plan_quote(reading, reading->plan->name),
+    read_part(reading, &schema_plan, root, plan_quote(reading, reading->plan->name), false,
               (char *)reading->plan);
 }
