@@ -136,51 +136,86 @@ static void check_circles(struct check *check) {
 
 /* ---- places ---- */
 
-/* Does every condition of the block have the parameter, some, or none? */
-enum known { KNOWN_NEVER = 0, KNOWN_SOMETIMES, KNOWN_ALWAYS };
+/* A parameter of a block, and how many of its conditions have it. */
+struct known {
+    const char *name;
+    size_t count;
+};
+struct known_names {     /* sorted by name, each once */
+    struct known *items; /* owned */
+    size_t count;
+};
 
-static bool is_word(const char *name, const char *start, size_t length) {
-    return strncmp(name, start, length) == 0 && name[length] == '\0';
+static int compare_known(const void *a, const void *b) {
+    const struct known *left = a, *right = b;
+    return strcmp(left->name, right->name);
 }
 
-static enum known known_name(const struct plan_block *block, const char *start, size_t length) {
+static struct known_names known_names(const struct plan_block *block) {
+    size_t most = block->fixed.count + block->axis_count, count = 0;
+    for (size_t i = 0; i < block->condition_count; i++) /* names that only `include` brings */
+        most += block->conditions[i].axis_count - block->axis_count;
+    struct known_names names = {.items = mem_alloc((most + 1) * sizeof *names.items)};
     for (size_t i = 0; i < block->fixed.count; i++)
-        if (is_word(block->fixed.items[i].name, start, length))
-            return KNOWN_ALWAYS;
+        names.items[count++] = (struct known){block->fixed.items[i].name, block->condition_count};
     for (size_t i = 0; i < block->axis_count; i++)
-        if (is_word(block->axes[i].name, start, length))
-            return KNOWN_ALWAYS;
-    size_t have = 0;
+        names.items[count++] = (struct known){block->axes[i].name, block->condition_count};
     for (size_t i = 0; i < block->condition_count; i++)
-        for (size_t j = 0; j < block->conditions[i].axis_count; j++)
-            if (is_word(block->conditions[i].axes[j].name, start, length)) {
-                have++;
-                break;
-            }
-    if (have == 0)
-        return KNOWN_NEVER;
-    return have == block->condition_count ? KNOWN_ALWAYS : KNOWN_SOMETIMES;
+        for (size_t j = block->axis_count; j < block->conditions[i].axis_count; j++)
+            names.items[count++] = (struct known){block->conditions[i].axes[j].name, 1};
+    if (count > 0)
+        qsort(names.items, count, sizeof *names.items, compare_known);
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = i == 0 || strcmp(names.items[names.count - 1].name, names.items[i].name) != 0;
+        if (is_new)
+            names.items[names.count++] = names.items[i];
+        else
+            names.items[names.count - 1].count += names.items[i].count;
+    }
+    return names;
 }
 
-static void complain_place(struct check *check, const struct plan_block *block,
-                           const struct plan_text_item *item, const char *start, size_t length) {
-    AUTO_FREE char *name = mem_strndup(start, length);
-    size_t most = block->axis_count + block->fixed.count, count = 0;
-    AUTO_FREE const char **names = mem_alloc((most + 1) * sizeof(const char *));
-    for (size_t i = 0; i < block->axis_count; i++)
-        names[count++] = block->axes[i].name;
-    for (size_t i = 0; i < block->fixed.count; i++)
-        names[count++] = block->fixed.items[i].name;
-    const char *near = str_nearest(name, names, count);
+static const struct known *known_find(const struct known_names *names, const char *name) {
+    const struct known wanted = {.name = name};
+    return names->count == 0
+               ? NULL
+               : bsearch(&wanted, names->items, names->count, sizeof *names->items, compare_known);
+}
+
+struct places { /* what the checks of a block's places have in common */
+    struct check *check;
+    const struct plan_block *block;
+    struct known_names names;
+};
+
+static void complain_place(struct places *places, struct plan_at at, const char *name) {
+    struct plan_reading *reading = places->check->reading;
+    if (reading->complaint_count >= PLAN_COMPLAINTS_MAX)
+        return; /* looking for what was meant costs */
+    AUTO_FREE const char **names = mem_alloc((places->names.count + 1) * sizeof(const char *));
+    for (size_t i = 0; i < places->names.count; i++)
+        names[i] = places->names.items[i].name;
+    const char *near = str_nearest(name, names, places->names.count);
+    const char *quoted = plan_quote(reading, name);
     if (near != NULL)
-        plan_complain(check->reading, item->at, "plan-place",
-                      "'{%s}' is no parameter of block '%s'; did you mean '{%s}'?", name, block->id,
-                      near);
+        plan_complain(reading, at, "plan-place",
+                      "'{%s}' is no parameter of block '%s'; did you mean '{%s}'?", quoted,
+                      places->block->id, near);
     else
         plan_complain(
-            check->reading, item->at, "plan-place",
-            "'{%s}' is no parameter of block '%s'; write '{{%s}}' if the braces are meant", name,
-            block->id, name);
+            reading, at, "plan-place",
+            "'{%s}' is no parameter of block '%s'; write '{{%s}}' if the braces are meant", quoted,
+            places->block->id, quoted);
+}
+
+static void check_place(struct places *places, struct plan_at at, const char *name) {
+    const struct known *known = known_find(&places->names, name);
+    if (known == NULL)
+        complain_place(places, at, name);
+    else if (known->count < places->block->condition_count)
+        plan_complain(places->check->reading, at, "plan-place",
+                      "only some conditions of block '%s' have '{%s}'; make it an axis",
+                      places->block->id, name);
 }
 
 /* What the shell makes of quotes so far: 0, '\'' or '"'. */
@@ -196,61 +231,47 @@ static char quote_after(char quote, const char *text, size_t length) {
     return quote;
 }
 
-static void check_place(struct check *check, const struct plan_block *block,
-                        const struct plan_text_item *item, const char *start, size_t length) {
-    switch (known_name(block, start, length)) {
-    case KNOWN_ALWAYS:
-        return;
-    case KNOWN_SOMETIMES:
-        plan_complain(check->reading, item->at, "plan-place",
-                      "only some conditions of block '%s' have '{%.*s}'; make it an axis",
-                      block->id, (int)length, start);
-        return;
-    case KNOWN_NEVER:
-        complain_place(check, block, item, start, length);
-        return;
-    }
-}
-
-static void check_places(struct check *check, const struct plan_block *block,
-                         const struct plan_text_item *item, bool shell) {
+static void check_places(struct places *places, const struct plan_text_item *item, bool shell) {
     const char *rest = item->text, *start = NULL;
     size_t length = 0;
     char quote = 0;
     enum plan_piece piece = PLAN_PIECE_END;
     while ((piece = plan_piece_next(&rest, &start, &length)) != PLAN_PIECE_END) {
         if (piece == PLAN_PIECE_BRACE) {
-            plan_complain(check->reading, item->at, "plan-place",
+            plan_complain(places->check->reading, item->at, "plan-place",
                           "a single '%c' is neither {name} nor text; write it twice for a brace",
                           *start);
             return;
         }
-        if (piece == PLAN_PIECE_NAME) {
-            check_place(check, block, item, start, length);
-            if (shell && quote != 0)
-                plan_complain(check->reading, item->at, "plan-place",
-                              "'{%.*s}' stands inside quotes; take them away, since what is filled "
-                              "in is quoted for the shell where it must be",
-                              (int)length, start);
+        if (piece == PLAN_PIECE_TEXT) {
+            quote = quote_after(quote, start, length);
             continue;
         }
-        quote = quote_after(quote, start, length);
+        AUTO_FREE char *name = mem_strndup(start, length);
+        check_place(places, item->at, name);
+        if (shell && quote != 0)
+            plan_complain(places->check->reading, item->at, "plan-place",
+                          "'{%s}' stands inside quotes; take them away, since what is filled in is "
+                          "quoted for the shell where it must be",
+                          plan_quote(places->check->reading, name));
     }
 }
 
 static void check_all_places(struct check *check, const struct plan_block *block) {
     const struct plan_texts *const lists[] = {&block->inputs, &block->outputs, &block->expect};
+    struct places places = {.check = check, .block = block, .names = known_names(block)};
     for (size_t i = 0; i < block->command.count; i++)
-        check_places(check, block, &block->command.items[i], block->shell);
+        check_places(&places, &block->command.items[i], block->shell);
     for (size_t i = 0; i < ARRAY_LENGTH(lists); i++)
         for (size_t j = 0; j < lists[i]->count; j++)
-            check_places(check, block, &lists[i]->items[j], false);
+            check_places(&places, &lists[i]->items[j], false);
     for (size_t i = 0; i < block->result_count; i++) {
         const struct plan_result *result = &block->results[i];
         struct plan_text_item file = {.text = result->file, .at = result->at};
         if (file.text != NULL)
-            check_places(check, block, &file, false);
+            check_places(&places, &file, false);
     }
+    mem_free_ptr(&places.names.items);
 }
 
 /* ---- results and verification ---- */
@@ -262,15 +283,11 @@ static bool has_result(const struct plan_block *block, const char *name) {
     return false;
 }
 
-static void check_result(struct check *check, const struct plan_block *block, size_t number) {
-    const struct plan_result *result = &block->results[number];
-    for (size_t i = 0; i < number && result->name != NULL; i++)
-        if (block->results[i].name != NULL && strcmp(block->results[i].name, result->name) == 0) {
-            plan_complain(check->reading, result->at, "plan-duplicate-id",
-                          "'%s' names a second entry of '%s'; the first is in line %" PRIu32,
-                          result->name, "results", block->results[i].at.line);
-            return;
-        }
+static void check_results(struct check *check, const struct plan_block *block) {
+    struct check_ids names =
+        check_ids_of(check->reading, "results", block->results, block->result_count,
+                     sizeof *block->results, offsetof(struct plan_result, name));
+    mem_free_ptr(&names.items); /* it was about those that stand twice */
 }
 
 static bool has_condition(const struct plan_block *block, const char *id) {
@@ -313,7 +330,8 @@ static void check_verification(struct check *check, const struct plan_block *blo
     if (block->verify_result != NULL && of->result_count > 0 &&
         !has_result(of, block->verify_result))
         plan_warn(check->reading, block->at, "plan-verify",
-                  "'%s' is none of the results of block '%s'", block->verify_result, of->id);
+                  "'%s' is none of the results of block '%s'",
+                  plan_quote(check->reading, block->verify_result), of->id);
 }
 
 static void check_block(struct check *check, const struct plan_block *block) {
@@ -324,8 +342,7 @@ static void check_block(struct check *check, const struct plan_block *block) {
     if (block->id == NULL)
         return; /* the rest names it; that it has none was complained of */
     check_all_places(check, block);
-    for (size_t i = 0; i < block->result_count; i++)
-        check_result(check, block, i);
+    check_results(check, block);
     check_verification(check, block);
 }
 
@@ -337,11 +354,13 @@ void check_blocks(struct check *check) {
 
 /* ---- claims ---- */
 
-static bool fits_a_condition(const struct plan *plan, const struct plan_pairs *pairs) {
+static bool fits_a_condition(struct check *check, const struct plan_pairs *pairs) {
+    const struct plan *plan = check->plan;
     for (size_t b = 0; b < plan->block_count; b++) {
         const struct plan_block *block = &plan->blocks[b];
-        if (block->condition_count == 0)
-            return true; /* could not be expanded, which was complained of */
+        if (block->condition_count == 0 || check->looks_left < block->condition_count)
+            return true; /* could not be expanded, which was complained of; or enough was looked */
+        check->looks_left -= block->condition_count;
         for (size_t c = 0; c < block->condition_count; c++)
             if (plan_condition_has(&block->conditions[c], pairs))
                 return true;
@@ -350,24 +369,54 @@ static bool fits_a_condition(const struct plan *plan, const struct plan_pairs *p
 }
 
 static void check_where(struct check *check, const struct plan_pairs *pairs) {
-    if (!fits_a_condition(check->plan, pairs))
+    if (!fits_a_condition(check, pairs))
         plan_warn(check->reading, pairs->at, "plan-claim",
                   "no condition of the plan has all these values; they are compared as written");
 }
 
-static bool is_answered(const struct plan *plan, const char *claim) {
-    for (size_t b = 0; b < plan->block_count; b++)
-        for (size_t i = 0; i < plan->blocks[b].claims.count; i++)
-            if (strcmp(plan->blocks[b].claims.items[i].text, claim) == 0)
-                return true;
-    return false;
+/* Names that stand in lists of the blocks, to look many up. */
+static int compare_texts(const void *a, const void *b) {
+    const char *const *left = a, *const *right = b;
+    return strcmp(*left, *right);
+}
+struct names {
+    const char **items; /* owned; sorted */
+    size_t count;
+};
+
+static bool names_have(const struct names *names, const char *name) {
+    return names->count > 0 &&
+           bsearch(&name, names->items, names->count, sizeof *names->items, compare_texts) != NULL;
 }
 
-static bool is_a_result(const struct plan *plan, const char *name) {
+static void names_sort(struct names *names) {
+    if (names->count > 0)
+        qsort(names->items, names->count, sizeof *names->items, compare_texts);
+}
+
+static struct names names_of_results(const struct plan *plan) {
+    size_t most = 0;
     for (size_t b = 0; b < plan->block_count; b++)
-        if (has_result(&plan->blocks[b], name))
-            return true;
-    return false;
+        most += plan->blocks[b].result_count;
+    struct names names = {.items = mem_alloc((most + 1) * sizeof(const char *))};
+    for (size_t b = 0; b < plan->block_count; b++)
+        for (size_t i = 0; i < plan->blocks[b].result_count; i++)
+            if (plan->blocks[b].results[i].name != NULL)
+                names.items[names.count++] = plan->blocks[b].results[i].name;
+    names_sort(&names);
+    return names;
+}
+
+static struct names names_of_answers(const struct plan *plan) {
+    size_t most = 0;
+    for (size_t b = 0; b < plan->block_count; b++)
+        most += plan->blocks[b].claims.count;
+    struct names names = {.items = mem_alloc((most + 1) * sizeof(const char *))};
+    for (size_t b = 0; b < plan->block_count; b++)
+        for (size_t i = 0; i < plan->blocks[b].claims.count; i++)
+            names.items[names.count++] = plan->blocks[b].claims.items[i].text;
+    names_sort(&names);
+    return names;
 }
 
 static void check_yardstick(struct check *check, const struct plan_claim *claim) {
@@ -390,9 +439,8 @@ static void check_yardstick(struct check *check, const struct plan_claim *claim)
 
 void check_claims(struct check *check) {
     const struct plan *plan = check->plan;
+    struct names results = names_of_results(plan), answers = names_of_answers(plan);
     for (size_t i = 0; i < plan->claim_count; i++) {
-        if (check->reading->complaint_count >= PLAN_COMPLAINTS_MAX)
-            return; /* nobody reads more, and each claim looks at every condition */
         const struct plan_claim *claim = &plan->claims[i];
         check_yardstick(check, claim);
         if (claim->where.count > 0)
@@ -401,11 +449,14 @@ void check_claims(struct check *check) {
             check_where(check, &claim->ordering[j]);
         if (plan->block_count == 0)
             continue;
-        if (claim->result != NULL && !is_a_result(plan, claim->result))
+        if (claim->result != NULL && !names_have(&results, claim->result))
             plan_warn(check->reading, claim->at, "plan-claim",
-                      "no block has '%s' among its 'results'", claim->result);
-        if (claim->id != NULL && !is_answered(plan, claim->id))
+                      "no block has '%s' among its 'results'",
+                      plan_quote(check->reading, claim->result));
+        if (claim->id != NULL && !names_have(&answers, claim->id))
             plan_warn(check->reading, claim->at, "plan-claim",
                       "no block names this claim under 'claims', so no run answers it");
     }
+    mem_free_ptr(&results.items);
+    mem_free_ptr(&answers.items);
 }

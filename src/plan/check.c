@@ -22,10 +22,8 @@ static int compare_ids(const void *a, const void *b) {
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* parts: structs that begin with their place and hold their id at id_offset. Complains of ids that
- * stand twice. */
-static struct check_ids ids_of(struct plan_reading *reading, const char *key, const void *parts,
-                               size_t count, size_t size, size_t id_offset) {
+struct check_ids check_ids_of(struct plan_reading *reading, const char *key, const void *parts,
+                              size_t count, size_t size, size_t id_offset) {
     struct check_ids ids = {.key = key, .items = mem_alloc((count + 1) * sizeof *ids.items)};
     for (size_t i = 0; i < count; i++) {
         const char *part = (const char *)parts + i * size;
@@ -50,9 +48,9 @@ static struct check_ids ids_of(struct plan_reading *reading, const char *key, co
 }
 
 /* An element of an array of the plan. */
-#define IDS_OF(reading, plan, list, count, member)                            \
-    ids_of(reading, #list, (plan)->list, (plan)->count, sizeof *(plan)->list, \
-           offsetof(__typeof__(*(plan)->list), member))
+#define IDS_OF(reading, plan, list, count, member)                                  \
+    check_ids_of(reading, #list, (plan)->list, (plan)->count, sizeof *(plan)->list, \
+                 offsetof(__typeof__(*(plan)->list), member))
 
 const struct check_id *check_id_find(const struct check_ids *ids, const char *text) {
     size_t low = 0, high = ids->count;
@@ -183,6 +181,7 @@ void plan_check(struct plan_reading *reading) {
     struct check check = {
         .reading = reading,
         .plan = plan,
+        .looks_left = PLAN_COMPLAINTS_MAX * PLAN_CONDITIONS_MAX,
         .claims = IDS_OF(reading, plan, claims, claim_count, id),
         .environments = IDS_OF(reading, plan, environments, environment_count, id),
         .blocks = IDS_OF(reading, plan, blocks, block_count, id),

@@ -22,7 +22,13 @@ struct check {
     struct plan_reading *reading;
     struct plan *plan;
     struct check_ids claims, environments, blocks, steps;
+    size_t looks_left; /* at conditions, for claims: then what is left is not looked at */
 };
+
+/* parts: structs that begin with their place and hold their id at id_offset. Complains of ids that
+ * stand twice. The items are the caller's. */
+struct check_ids check_ids_of(struct plan_reading *reading, const char *key, const void *parts,
+                              size_t count, size_t size, size_t id_offset);
 
 /* The entry of that id, or NULL. */
 const struct check_id *check_id_find(const struct check_ids *ids, const char *text);

@@ -108,18 +108,31 @@ static void check_repeated_values(struct expansion *x, const struct plan_axis *a
             plan_complain(x->reading, sorted[i]->at, "plan-axis",
                           "value '%s' of axis '%s' stands here a second time; the first is in line "
                           "%" PRIu32,
-                          sorted[i]->text, axis->name, sorted[i - 1]->at.line);
+                          plan_quote(x->reading, sorted[i]->text), axis->name,
+                          sorted[i - 1]->at.line);
+}
+
+static int compare_pair_names(const void *a, const void *b) {
+    const struct plan_pair *left = a, *right = b;
+    return strcmp(left->name, right->name);
 }
 
 static void check_names(struct expansion *x, const struct plan_block *block) {
+    if (block->fixed.count == 0)
+        return;
+    AUTO_FREE struct plan_pair *fixed = mem_alloc(block->fixed.count * sizeof *fixed);
+    memcpy(fixed, block->fixed.items, block->fixed.count * sizeof *fixed);
+    qsort(fixed, block->fixed.count, sizeof *fixed, compare_pair_names);
     for (size_t i = 0; i < block->axis_count; i++) {
         const struct plan_axis *axis = &block->axes[i];
-        const struct plan_pair *fixed = pair_find(&block->fixed, axis->name);
-        if (fixed != NULL)
+        const struct plan_pair wanted = {.name = axis->name};
+        const struct plan_pair *same =
+            bsearch(&wanted, fixed, block->fixed.count, sizeof *fixed, compare_pair_names);
+        if (same != NULL)
             plan_complain(x->reading, axis->at, "plan-axis",
                           "'%s' is an axis here and fixed in line %" PRIu32
                           " of the same block; keep one of them",
-                          axis->name, fixed->at.line);
+                          axis->name, same->at.line);
     }
 }
 
@@ -213,11 +226,12 @@ static void complain_no_value(struct expansion *x, const struct plan_axis *axis,
         plan_complain(x->reading, pair->at, "plan-exclude",
                       "axis '%s' has no value '%s'; did you mean '%s'? Values are compared as "
                       "written",
-                      axis->name, pair->value, near);
+                      axis->name, plan_quote(x->reading, pair->value),
+                      plan_quote(x->reading, near));
     else
         plan_complain(x->reading, pair->at, "plan-exclude",
                       "axis '%s' has no value '%s', so this excludes nothing", axis->name,
-                      pair->value);
+                      plan_quote(x->reading, pair->value));
 }
 
 static void resolve_exclusion(struct expansion *x, const struct plan_block *block,
@@ -251,11 +265,6 @@ static bool excludes(const struct exclusion *exclusion, const size_t *cell) {
 }
 
 /* ---- conditions ---- */
-
-static int compare_pair_names(const void *a, const void *b) {
-    const struct plan_pair *left = a, *right = b;
-    return strcmp(left->name, right->name);
-}
 
 /* Parameters, id and label, once axes, state and support are there. */
 static void finish_condition(const struct expansion *x, const struct plan_block *block,
@@ -430,7 +439,7 @@ static void expand_include(struct expansion *x, struct plan_block *block,
     if (same != NULL) {
         plan_warn(x->reading, pairs->at, "plan-include",
                   "condition '%s' is there already (line %" PRIu32 "); this entry adds nothing",
-                  condition->label, same->at.line);
+                  plan_quote(x->reading, condition->label), same->at.line);
         *condition = (struct plan_condition){0};
         block->condition_count--;
     }
@@ -574,7 +583,8 @@ static void warn_spellings(struct plan_reading *reading) {
             plan_warn(reading, one->at, "plan-spelling",
                       "'%s' is '%s' here and '%s' in line %" PRIu32
                       ": the same number, but two conditions, since texts are compared as written",
-                      one->name, one->text, first->text, first->at.line);
+                      one->name, plan_quote(reading, one->text), plan_quote(reading, first->text),
+                      first->at.line);
     }
     mem_free_ptr(&all.items);
 }
