@@ -261,23 +261,22 @@ static bool read_flag(struct reader *reader, const struct yaml_node *node, const
 
 /* ---- numbers ---- */
 
-static bool read_whole(struct reader *reader, const struct yaml_node *node,
+static void read_whole(struct reader *reader, const struct yaml_node *node,
                        const struct schema_key *key, struct plan_whole *ret_whole) {
     int64_t value;
-    int rc = str_to_i64(node->text, &value);
+    int rc = node->kind == YAML_SCALAR ? str_to_i64(node->text, &value) : -EINVAL;
     if (rc == -EINVAL) {
         complain_takes(reader, node, key->name, key->type);
-        return false;
+        return;
     }
     if (rc < 0 || value < key->minimum || value > key->maximum) {
         plan_complain(reader->reading, place(node), "plan-range",
                       "'%s' takes a whole number from %lld to %lld, not '%s'", key->name,
                       (long long)key->minimum, (long long)key->maximum,
                       plan_quote(reader->reading, node->text));
-        return false;
+        return;
     }
     *ret_whole = (struct plan_whole){.given = true, .value = value, .at = place(node)};
-    return true;
 }
 
 /* Fills the struct of a scalar type; 0, -EINVAL or -ERANGE. */
@@ -558,10 +557,7 @@ static void read_key(struct reader *reader, const struct yaml_node *node,
         *(bool *)to = read_flag(reader, node, key->name);
         return;
     case SCHEMA_WHOLE:
-        if (node->kind == YAML_SCALAR)
-            read_whole(reader, node, key, to);
-        else
-            complain_takes(reader, node, key->name, key->type);
+        read_whole(reader, node, key, to);
         return;
     case SCHEMA_NUMBER:
     case SCHEMA_DURATION:
