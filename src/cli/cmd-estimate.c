@@ -158,6 +158,21 @@ static void print_change(const json_t *before, const json_t *after, bool json) {
     cli_print(&text);
 }
 
+/* A total is never shown without what is not in it. */
+static void print_open(size_t count) {
+    if (count == 0) {
+        return;
+    }
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_printf(&text,
+                  msg_plural((unsigned long)count,
+                             "%zu part is open and in no total: 'probelauf estimate' names it\n",
+                             "%zu parts are open and in no total: 'probelauf estimate' names "
+                             "them\n"),
+                  count);
+    cli_print(&text);
+}
+
 /* What --set changes, and only that; machines get the estimate, in which each value is marked. */
 static int print_what_if(const struct view_study *view, const struct estimate *estimate,
                          struct err *err) {
@@ -173,6 +188,7 @@ static int print_what_if(const struct view_study *view, const struct estimate *e
     AUTO_JSON json_t *before = report_estimate_json(&plain);
     AUTO_JSON json_t *after = report_estimate_json(estimate);
     print_change(before, after, false);
+    print_open(estimate->open_count);
     return 0;
 }
 

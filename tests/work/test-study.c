@@ -631,6 +631,7 @@ static void what_makes_an_estimate_outdated(void **state) {
                                       study.plan->blocks[0].conditions[0].id);
     const struct made made = {.n = 1, .study = STUDY, .start_more = more};
     AUTO_FREE char *path = leave_journal(home, &made);
+    assert_true(is_there(path));
     AUTO_RUNS struct runs *later = open_runs(home);
     const char *why = outdated_now(later, NULL, &run);
     assert_non_null(why);
