@@ -92,6 +92,46 @@ int str_to_double(const char *text, double *ret_value) {
     return 0;
 }
 
+/* ---- decimals ---- */
+
+bool str_take_decimal(const char **at, struct str_decimal *ret_decimal) {
+    const char *end = skip_digits(*at);
+    struct str_decimal decimal = {.whole = *at, .whole_length = (size_t)(end - *at)};
+    if (decimal.whole_length == 0)
+        return false;
+    if (*end == '.') {
+        decimal.fraction = end + 1;
+        end = skip_digits(end + 1);
+        decimal.fraction_length = (size_t)(end - decimal.fraction);
+        if (decimal.fraction_length == 0)
+            return false;
+    }
+    *at = end;
+    *ret_decimal = decimal;
+    return true;
+}
+
+int str_scale_decimal(const struct str_decimal *decimal, uint64_t unit, uint64_t *ret_value) {
+    uint64_t whole = 0, value;
+    for (size_t i = 0; i < decimal->whole_length; i++)
+        if (__builtin_mul_overflow(whole, 10u, &whole) ||
+            __builtin_add_overflow(whole, (uint64_t)(decimal->whole[i] - '0'), &whole))
+            return -ERANGE;
+    if (__builtin_mul_overflow(whole, unit, &value))
+        return -ERANGE;
+    /* 18 digits: fraction x unit stays below 2^128, and later digits of units below 10^18 change
+     * nothing */
+    __extension__ unsigned __int128 fraction = 0, divisor = 1;
+    for (size_t i = 0; i < decimal->fraction_length && i < 18; i++) {
+        fraction = fraction * 10 + (unsigned)(decimal->fraction[i] - '0');
+        divisor *= 10;
+    }
+    if (__builtin_add_overflow(value, (uint64_t)(fraction * unit / divisor), &value))
+        return -ERANGE;
+    *ret_value = value;
+    return 0;
+}
+
 /* ---- durations ---- */
 
 static const struct {
@@ -119,69 +159,24 @@ static int64_t take_unit_ns(const char **at) {
     return 0;
 }
 
-struct duration_part {
-    uint64_t whole;
-    const char *fraction; /* digits behind the point */
-    size_t fraction_length;
-};
-
-static int take_part(const char **at, struct duration_part *ret_part) {
-    if (!is_digit(**at))
-        return -EINVAL;
-    ret_part->whole = 0;
-    int rc = 0;
-    for (; is_digit(**at); (*at)++)
-        if (__builtin_mul_overflow(ret_part->whole, 10u, &ret_part->whole) ||
-            __builtin_add_overflow(ret_part->whole, (uint64_t)(**at - '0'), &ret_part->whole))
-            rc = -ERANGE;
-    ret_part->fraction = *at;
-    ret_part->fraction_length = 0;
-    if (**at == '.') {
-        ret_part->fraction = *at + 1;
-        *at = skip_digits(*at + 1);
-        ret_part->fraction_length = (size_t)(*at - ret_part->fraction);
-        if (ret_part->fraction_length == 0)
-            return -EINVAL;
-    }
-    return rc;
-}
-
-/* whole.fraction units, cut to whole nanoseconds. */
-static int part_to_ns(const struct duration_part *part, int64_t unit_ns, int64_t *ret_ns) {
-    int64_t ns;
-    if (__builtin_mul_overflow(part->whole, unit_ns, &ns))
-        return -ERANGE;
-    /* 18 digits: beyond them nothing can change a nanosecond (a day has 14) */
-    __extension__ unsigned __int128 fraction = 0, divisor = 1;
-    for (size_t i = 0; i < part->fraction_length && i < 18; i++) {
-        fraction = fraction * 10 + (unsigned)(part->fraction[i] - '0');
-        divisor *= 10;
-    }
-    int64_t fraction_ns = (int64_t)(fraction * (uint64_t)unit_ns / divisor);
-    if (__builtin_add_overflow(ns, fraction_ns, &ns))
-        return -ERANGE;
-    *ret_ns = ns;
-    return 0;
-}
-
 static int parse_duration(const char *text, int64_t *ret_ns) {
     int64_t total_ns = 0, last_unit_ns = INT64_MAX;
     bool done = false;
     int too_large = 0;
     const char *at = text;
     while (*at != '\0') {
-        struct duration_part part;
+        struct str_decimal part;
         bool first = at == text;
-        int rc = take_part(&at, &part);
-        if (rc == -EINVAL || done)
+        uint64_t ns = 0;
+        if (!str_take_decimal(&at, &part) || done)
             return -EINVAL;
         bool bare = *at == '\0';
-        int64_t unit_ns = take_unit_ns(&at), ns = 0;
+        int64_t unit_ns = take_unit_ns(&at);
         if (unit_ns == 0 || unit_ns >= last_unit_ns || (bare && !first))
             return -EINVAL; /* "2h30": minutes or seconds? */
         last_unit_ns = unit_ns;
         done = bare || part.fraction_length > 0; /* only the last part may have a fraction */
-        if (rc < 0 || part_to_ns(&part, unit_ns, &ns) < 0 ||
+        if (str_scale_decimal(&part, (uint64_t)unit_ns, &ns) < 0 ||
             __builtin_add_overflow(total_ns, ns, &total_ns))
             too_large = 1;
     }

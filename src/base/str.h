@@ -37,6 +37,16 @@ int str_to_i64(const char *text, int64_t *ret_value);
 int str_to_u64(const char *text, uint64_t *ret_value);
 int str_to_double(const char *text, double *ret_value); /* refuses nan, inf, hex, "1,5" */
 
+/* Digits, and digits behind a point, at *at, which is moved behind them. false: none there, or no
+ * digit on one side of the point. */
+struct str_decimal {
+    const char *whole, *fraction; /* within the text */
+    size_t whole_length, fraction_length;
+};
+bool str_take_decimal(const char **at, struct str_decimal *ret_decimal);
+/* decimal x unit, exact and cut to a whole number; -ERANGE: too large. */
+int str_scale_decimal(const struct str_decimal *decimal, uint64_t unit, uint64_t *ret_value);
+
 /* "90", "90s", "1.5h", "2h30m", "250ms", "3d" → nanoseconds; plain numbers are seconds. Never
  * negative. */
 int str_to_duration_ns(const char *text, int64_t *ret_ns, struct err *err);

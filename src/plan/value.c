@@ -40,51 +40,6 @@ int value_duration_ns(const char *text, int64_t *ret_ns) {
     return str_to_duration_ns(strbuf_str(&tight), ret_ns, &err);
 }
 
-/* Digits, and digits behind a point, at the start of text. */
-struct decimal {
-    const char *whole, *fraction;
-    size_t whole_length, fraction_length;
-    const char *rest;
-};
-
-static bool take_decimal(const char *text, struct decimal *ret_decimal) {
-    *ret_decimal = (struct decimal){.whole = text, .whole_length = strspn(text, DIGITS)};
-    const char *at = text + ret_decimal->whole_length;
-    if (ret_decimal->whole_length == 0)
-        return false;
-    ret_decimal->fraction = at;
-    if (*at == '.') {
-        ret_decimal->fraction = at + 1;
-        ret_decimal->fraction_length = strspn(at + 1, DIGITS);
-        if (ret_decimal->fraction_length == 0)
-            return false;
-        at += 1 + ret_decimal->fraction_length;
-    }
-    ret_decimal->rest = at;
-    return true;
-}
-
-/* decimal x unit, cut to a whole number. */
-static int scale(const struct decimal *decimal, uint64_t unit, uint64_t *ret_value) {
-    uint64_t whole = 0, value;
-    for (size_t i = 0; i < decimal->whole_length; i++)
-        if (__builtin_mul_overflow(whole, 10u, &whole) ||
-            __builtin_add_overflow(whole, (uint64_t)(decimal->whole[i] - '0'), &whole))
-            return -ERANGE;
-    if (__builtin_mul_overflow(whole, unit, &value))
-        return -ERANGE;
-    /* 18 digits: fraction x unit stays below 2^128, and later digits change no whole unit */
-    __extension__ unsigned __int128 fraction = 0, divisor = 1;
-    for (size_t i = 0; i < decimal->fraction_length && i < 18; i++) {
-        fraction = fraction * 10 + (unsigned)(decimal->fraction[i] - '0');
-        divisor *= 10;
-    }
-    if (__builtin_add_overflow(value, (uint64_t)(fraction * unit / divisor), &value))
-        return -ERANGE;
-    *ret_value = value;
-    return 0;
-}
-
 int value_bytes(const char *text, uint64_t *ret_bytes) {
     static const struct {
         const char *name;
@@ -104,24 +59,24 @@ int value_bytes(const char *text, uint64_t *ret_bytes) {
         {"TiB", UINT64_C(1) << 40},
         {"PiB", UINT64_C(1) << 50},
     };
-    struct decimal decimal;
-    if (!take_decimal(text, &decimal))
+    struct str_decimal decimal;
+    if (!str_take_decimal(&text, &decimal))
         return -EINVAL;
-    const char *unit = decimal.rest + strspn(decimal.rest, " ");
+    const char *unit = text + strspn(text, " ");
     for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
         if (strcmp(unit, units[i].name) == 0)
             return units[i].bytes == 1 && decimal.fraction_length > 0
                        ? -EINVAL
-                       : scale(&decimal, units[i].bytes, ret_bytes);
+                       : str_scale_decimal(&decimal, units[i].bytes, ret_bytes);
     return -EINVAL;
 }
 
 int value_micros(const char *text, int64_t *ret_micros) {
-    struct decimal decimal;
+    struct str_decimal decimal;
     uint64_t micros;
-    if (!take_decimal(text, &decimal) || *decimal.rest != '\0' || decimal.fraction_length > 6)
+    if (!str_take_decimal(&text, &decimal) || *text != '\0' || decimal.fraction_length > 6)
         return -EINVAL;
-    int rc = scale(&decimal, 1000000, &micros);
+    int rc = str_scale_decimal(&decimal, 1000000, &micros);
     if (rc < 0 || micros > INT64_MAX)
         return -ERANGE;
     *ret_micros = (int64_t)micros;
