@@ -421,6 +421,25 @@ static void test_repeat_of_other_condition(void **state) {
     assert_repeat(f, STUDY_OPEN, "has no result 'agreement'");
 }
 
+/* The very same condition goes before one that agrees in what varies, and what varied there counts
+ * also where it is fixed here. */
+static void test_repeated_condition(void **state) {
+    struct fixture *f = *state;
+    build_condition(&f->s, f->compare, "policy=window");
+    struct plan_condition *same = build_condition(&f->s, f->compare, "policy=window seed=2");
+    struct plan_block *verify = add_verify(f, "tokens=96 seed=2", 0.0);
+    build_condition(&f->s, verify, "policy=window");
+    assert_ptr_equal(assert_repeat(f, STUDY_OPEN, "no run")->condition, same);
+    verify->condition_count = 0;
+    verify->fixed = build_pairs(f->s.arena, "tokens=97 keep=0.5");
+    build_condition(&f->s, verify, "policy=recent");
+    assert_ptr_equal(assert_repeat(f, STUDY_OPEN, "no run")->condition, f->recent);
+    verify->condition_count = 0;
+    verify->fixed = build_pairs(f->s.arena, "tokens=97 keep=0.7");
+    build_condition(&f->s, verify, "policy=recent");
+    assert_repeat(f, STUDY_OPEN, "block 'compare' has no condition policy=recent");
+}
+
 static void test_repeat_of_nothing(void **state) {
     struct fixture *f = *state;
     struct plan_block *verify = add_verify(f, "tokens=96", 0.0);
@@ -458,6 +477,7 @@ int main(void) {
         TEST(test_ordering_and_threshold),
         TEST(test_repeat),
         TEST(test_repeat_of_other_condition),
+        TEST(test_repeated_condition),
         TEST(test_repeat_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

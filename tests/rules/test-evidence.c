@@ -454,8 +454,9 @@ static void test_packages(void **state) {
               "[{\"name\":\"flash_attn\",\"version\":\"2\",\"interpreter\":\"/venv\"}]");
     here->match = build_texts(f->s.arena, "Flash-Attn");
     here->stack = build_pairs(f->s.arena, "flash.attn=2");
-    assert_counts(f); /* spelled as PEP 503 compares */
-    here->stack = build_pairs(f->s.arena, "flashattn=3");
+    assert_counts(f);                                     /* spelled as PEP 503 compares */
+    here->stack = build_pairs(f->s.arena, "flashattn=3"); /* another package */
+    assert_function_test(f, "Flash-Attn was 2, in the newest run that fits it is not among its");
     here->match = build_texts(f->s.arena, "");
     put_torch(f->run, "1.0");
     assert_counts(f); /* not in match: ignored */

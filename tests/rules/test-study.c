@@ -406,6 +406,8 @@ static void test_nearest_is_shared(void **state) {
     json_put_text(run->start, "block", "verify");
     study = build_derive(s);
     assert_ptr_equal(nth(study, 0)->block, verify);
+    assert_int_equal(study->blocks[0].conditions[0].run_count, 1);
+    assert_true(study->blocks[0].conditions[0].runs[0]->is_elsewhere);
 }
 
 /* ---- freezes ---- */
