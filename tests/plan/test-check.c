@@ -80,11 +80,12 @@ static void test_circles(void **state) {
     assert_complaints(state,
                       "blocks:\n"
                       "  - {id: free, kind: validate}\n"
+                      "  - {id: after, kind: validate, needs: [free]}\n"
                       "  - {id: waits, kind: validate, needs: [b]}\n"
                       "  - {id: a, kind: validate, needs: [free, b]}\n"
                       "  - {id: b, kind: validate, needs: [c, c]}\n"
                       "  - {id: c, kind: validate, needs: [free, a]}\n",
-                      "7:37 error[plan-circle] these blocks need one another in a circle: b -> c "
+                      "8:37 error[plan-circle] these blocks need one another in a circle: b -> c "
                       "-> a -> b\n");
     assert_complaints(state, "blocks: [{id: a, kind: validate, needs: a}]\n",
                       "3:41 error[plan-circle] these blocks need one another in a circle: a -> "
@@ -138,7 +139,9 @@ static void test_facts(void **state) {
         "  - {id: open, state: open, question: q}\n"
         "  - {id: silent, state: open}\n"
         "  - {id: guess, state: open, value: 80 GB}\n"
-        "  - {id: none, state: not-applicable}\n",
+        "  - {id: none, state: not-applicable}\n"
+        "  - {id: old, state: known, about: code, value: v, source: s, source_kind: listing, seen: "
+        "2026-11-30}\n",
         "4:5 error[plan-fact] a fact that is known needs 'value'; without it the fact is open\n"
         "4:5 error[plan-fact] a fact that is known needs 'source'; without it the fact is open\n"
         "4:5 error[plan-fact] a fact that is known needs 'source_kind'; without it the fact is "
@@ -180,8 +183,9 @@ static void test_paper_parts_and_dates(void **state) {
         "  - {part: a, included: no, source: table 1}\n"
         "  - {part: b, included: yes}\n"
         "  - {part: c}\n"
-        "blocks: [{id: a, kind: validate}]\n"
-        "calendar: {a: {start: 2026-12-02, end: 2026-12-01}}\n",
+        "blocks: [{id: a, kind: validate}, {id: b, kind: validate}]\n"
+        "calendar: {a: {start: 2026-12-02, end: 2026-12-01}, b: {start: 2026-12-01, end: "
+        "2026-12-01}}\n",
         "4:5 error[plan-missing] a part of the paper that is left out needs 'why'\n"
         "5:5 warning[plan-source] say under 'source' where in the paper this part stands, or that "
         "it is your own choice\n"
