@@ -169,7 +169,7 @@ static inline struct plan_block *built_plan_block(struct built *b, struct study_
 
 static inline void built_assume(struct built *b, const char *key, const char *value) {
     if (!b->plan.assumptions)
-        b->plan.assumptions = arena_alloc(b->arena, 8 * sizeof *b->plan.assumptions);
+        b->plan.assumptions = arena_alloc(b->arena, 16 * sizeof *b->plan.assumptions);
     b->plan.assumptions[b->plan.assumption_count++] = (struct plan_assumption){
         .at = built_at(b), .key = key, .value = value, .who = "Kim", .why = "own guess"};
 }

@@ -162,6 +162,12 @@ static void test_run_time(void **state) {
     items = e->blocks[0].components[COMPONENT_RUNS].items;
     assert_true(items[0].time.value == 20.0 && items[1].time.value == 50.0);
     assert_int_equal(items[0].time.state, QUANTITY_ASSUMED);
+    /* --set of every block goes before the plan's assumption for this one */
+    b->setting_count = 0;
+    built_set(b, "*.run-time", "7");
+    built_estimate(b);
+    items = b->estimate.blocks[0].components[COMPONENT_RUNS].items;
+    assert_true(items[1].unit.value == 7.0);
 }
 
 static void test_runs(void **state) {
@@ -244,6 +250,16 @@ static void test_lanes(void **state) {
     assert_true(fabs(f->calendar.value - f->computing.value / 4.0) < 1e-9);
     assert_int_equal(f->calendar.state, QUANTITY_ASSUMED);
     assert_int_equal(f->reserved.state, QUANTITY_ESTIMATED);
+    /* a run cannot be divided: at least, even where all else is known */
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+        if (k != COMPONENT_RUNS)
+            built_assume(b, arena_printf(b->arena, "one.%s", component_name(k)), "1");
+    built_assume(b, "one.run-time", "100");
+    built_assume(b, "step.install", "1");
+    e = built_estimate(b);
+    f = &e->blocks[0].figures;
+    assert_int_equal(f->reserved.bound, QUANTITY_EXACT);
+    assert_int_equal(f->calendar.bound, QUANTITY_AT_LEAST);
 }
 
 /* ---- a setting changes what depends on its key, and nothing else ---- */

@@ -173,6 +173,23 @@ static void test_borrowed(void **state) {
     assert_says(runs->detail, "do not add up");
 }
 
+/* The runs of a condition that stands in two blocks are pooled once. */
+static void test_pooled_once(void **state) {
+    struct built *b = *state;
+    struct study_block *one = built_block(b, "one", 1, 5);
+    struct study_block *two = built_block(b, "two", 1, 5);
+    struct study_block *three = built_block(b, "three", 1, 5);
+    three_runs(b, &one->conditions[0]);
+    built_counts(b, &three->conditions[0], 10.0);
+    struct quantity alone = built_estimate(b)->blocks[2].components[COMPONENT_RUNS].time;
+    three_runs(b, &two->conditions[0]);
+    struct quantity apart = built_estimate(b)->blocks[2].components[COMPONENT_RUNS].time;
+    memcpy(built_plan_block(b, two)->conditions[0].id, built_plan_block(b, one)->conditions[0].id,
+           SHA256_HEX_SIZE);
+    const struct quantity *same = &built_estimate(b)->blocks[2].components[COMPONENT_RUNS].time;
+    assert_true(same->has_interval && same->p95 == alone.p95 && same->p95 != apart.p95);
+}
+
 static void test_function_tests_are_never_projected(void **state) {
     struct built *b = *state;
     struct study_block *block = built_block(b, "compare", 2, 4);
@@ -545,7 +562,7 @@ static void test_memory(void **state) {
     assert_says(e->blocks[0].host_memory.verdict, "cannot be told");
     small->largest_process_rss = quantity_measured(UNIT_BYTE, 1e9, "wait4 ru_maxrss");
     large->largest_process_rss =
-        quantity_bounded(UNIT_BYTE, 3e9, QUANTITY_AT_LEAST, "wait4 ru_maxrss");
+        quantity_measured(UNIT_BYTE, 3e9, "wait4 ru_maxrss"); /* exact for the run alone */
     e = built_estimate(b);
     const struct estimate_memory *host = &e->blocks[0].host_memory;
     assert_true(host->need.value == 3e9 && host->need.n == 2);
@@ -728,6 +745,7 @@ int main(void) {
         TEST(test_unverified),
         TEST(test_single_run),
         TEST(test_borrowed),
+        TEST(test_pooled_once),
         TEST(test_function_tests_are_never_projected),
         TEST(test_count_left_open),
         TEST(test_other_environment_is_nothing),
