@@ -462,7 +462,7 @@ const struct command command_run = {
         "given here. Without COMMAND the plan's own runs, in its folder: that of the condition, or "
         "of "
         "--step. A plan that is broken, or does not know the condition, is a warning; the command "
-        "is measured all the same."),
+        "is measured all the same. After the run one sentence says what it counts for."),
     .usage = N_("[options] [-- COMMAND [ARG...]]"),
     .examples = N_(
         "probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"

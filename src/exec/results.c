@@ -27,6 +27,7 @@
 #define READ_NS        (3 * NS_PER_S) /* below the time that the monitor waits for the last record */
 #define TIMESTAMP_NS   (20 * NS_PER_MS) /* files are stamped with the time of the last tick */
 #define REASON_LATE    N_("the file could not be read within 3 s")
+#define REASON_ENDED   N_("the process that read the file ended early")
 #define REASON_NOT_OUR N_("the file was not written by this run")
 
 /* A file before the command started. */
@@ -55,13 +56,14 @@ static void look(const char *path, struct result_before *ret) {
     ret->ctime_ns = ns_of(&status.st_ctim);
 }
 
-/* A recorder that takes over comes too late to know. */
+/* A recorder that takes over, or was slow to start, comes too late to know. */
 void results_begin(struct recorder *recorder, bool resumed) {
     const struct exec_options *options = recorder->options;
     if (options->result_count == 0)
         return;
     recorder->results_before = mem_alloc(options->result_count * sizeof *recorder->results_before);
-    for (size_t i = 0; i < options->result_count && !resumed; i++)
+    bool too_late = resumed || atomic_load(&recorder->shared->started);
+    for (size_t i = 0; i < options->result_count && !too_late; i++)
         look(options->results[i].file, &recorder->results_before[i]);
 }
 
@@ -148,11 +150,20 @@ static json_t *answer(const struct exec_output_result *result, const struct resu
     return json;
 }
 
+/* A document takes many times its size: where memory runs out, it is us whom the kernel ends
+ * (proc_pid_oom_score_adj(5)). */
+static void go_first(void) {
+    AUTO_CLOSE int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0)
+        (void)fd_write_full(fd, "1000", 4);
+}
+
 /* One line a result, in their order: what is done counts, whatever holds the rest up. */
 static int reading_main(void *argument) {
     const struct reading *reading = argument;
     const struct recorder *recorder = reading->recorder;
     msg_set_language("en"); /* what is kept in a record */
+    go_first();
     for (size_t i = 0; i < recorder->options->result_count; i++) {
         AUTO_JSON json_t *json =
             answer(&recorder->options->results[i], &recorder->results_before[i],
@@ -168,7 +179,8 @@ static int reading_main(void *argument) {
 
 /* ---- in the recorder ---- */
 
-static void read_answers(int fd, struct strbuf *answers) {
+/* Why what is missing at the end is missing. */
+static const char *read_answers(int fd, struct strbuf *answers) {
     int64_t deadline_ns = clock_mono_ns() + READ_NS;
     char piece[16384];
     for (;;) {
@@ -180,7 +192,7 @@ static void read_answers(int fd, struct strbuf *answers) {
         int64_t rest_ms = (deadline_ns - clock_mono_ns()) / NS_PER_MS;
         bool waits = got < 0 && (errno == EAGAIN || errno == EINTR);
         if (!waits || rest_ms <= 0)
-            return;
+            return waits ? REASON_LATE : REASON_ENDED;
         struct pollfd watched = {fd, POLLIN, 0};
         poll(&watched, 1, (int)rest_ms);
     }
@@ -232,20 +244,21 @@ static void write_mark(struct recorder *recorder, const struct exec_output_resul
 }
 
 static void add_absent(json_t *absent, const struct exec_output_result *result,
-                       const json_t *answered) {
+                       const json_t *answered, const char *missing) {
     json_t *entry = json_object();
     put_masked(entry, "name", result->name);
     if (result->unit != NULL)
         json_put_text(entry, "unit", result->unit);
     json_put(entry, "source", source_of(result));
-    json_put_text(entry, "reason", json_get_text(answered, "reason", REASON_LATE));
+    json_put_text(entry, "reason", json_get_text(answered, "reason", missing));
     const char *detail = json_get_text(answered, "detail", NULL);
     if (detail != NULL)
         json_put_text(entry, "detail", detail);
     json_array_append_new(absent, entry);
 }
 
-static void take_answers(struct recorder *recorder, const struct strbuf *answers, json_t *absent) {
+static void take_answers(struct recorder *recorder, const struct strbuf *answers,
+                         const char *missing, json_t *absent) {
     const char *at = strbuf_str(answers), *end;
     for (size_t i = 0; i < recorder->options->result_count; i++) {
         const struct exec_output_result *result = &recorder->options->results[i];
@@ -256,7 +269,7 @@ static void take_answers(struct recorder *recorder, const struct strbuf *answers
         if (json_object_get(answered, "value") != NULL || json_object_get(answered, "text") != NULL)
             write_mark(recorder, result, answered);
         else
-            add_absent(absent, result, answered);
+            add_absent(absent, result, answered, missing);
     }
 }
 
@@ -267,16 +280,17 @@ json_t *results_take(struct recorder *recorder) {
     struct reading reading = {.recorder = recorder};
     struct helper_spec spec = {
         .name = "pl-results", .dies_with_parent = true, .main = reading_main, .context = &reading};
+    const char *missing = REASON_ENDED;
     int fd = -1;
     pid_t pid = helper_start_writing(recorder->shared, &spec, &reading.out_fd, &fd);
     if (pid > 0) {
-        read_answers(fd, &answers);
+        missing = read_answers(fd, &answers);
         kill(pid, SIGKILL); /* it is done, or late; what cannot be killed is not waited for */
         fd_close_ptr(&fd);
         recorder_reap(recorder);
     }
     json_t *absent = json_array();
-    take_answers(recorder, &answers, absent);
+    take_answers(recorder, &answers, missing, absent);
     return absent;
 }
 

@@ -166,8 +166,7 @@ static void only_what_this_run_wrote(void **state) {
 }
 
 /* A recorder that takes over does not know how the files were: then only the time decides. */
-static void a_successor_knows_the_time_only(void **state) {
-    struct fixture *fixture = *state;
+static void only_the_time_is_known(struct fixture *fixture, bool resumed) {
     struct asked asked AUTO_ASKED = {0};
     ask(fixture, &asked, "before", "before.json", EXTRACT_JSON, "/x");
     ask(fixture, &asked, "after", "after.json", EXTRACT_JSON, "/x");
@@ -177,10 +176,21 @@ static void a_successor_knows_the_time_only(void **state) {
     assert_int_equal(utime(asked.paths[0], &just_before), 0);
     fixture->recorder.shared->start = clock_now();
     write_file(fixture, "after.json", "{\"x\": 3}");
-    results_begin(&fixture->recorder, true);
+    results_begin(&fixture->recorder, resumed);
     end(fixture, &asked);
     is_absent(fixture, &asked, "before", "not written by this run");
     is_number(fixture, "after", 3);
+}
+
+static void a_successor_knows_the_time_only(void **state) {
+    only_the_time_is_known(*state, true);
+}
+
+/* The command was not held up by a recorder that was slow to start. */
+static void a_late_recorder_knows_the_time_only(void **state) {
+    struct fixture *fixture = *state;
+    atomic_store(&fixture->recorder.shared->started, true);
+    only_the_time_is_known(fixture, false);
 }
 
 static void what_cannot_be_read_has_its_reason(void **state) {
@@ -248,6 +258,7 @@ int main(void) {
         TEST(nothing_asked_nothing_done),
         TEST(only_what_this_run_wrote),
         TEST(a_successor_knows_the_time_only),
+        TEST(a_late_recorder_knows_the_time_only),
         TEST(what_cannot_be_read_has_its_reason),
         TEST(secrets_are_masked),
         TEST(start_says_what_is_asked),
