@@ -122,15 +122,13 @@ static void a_setting_is_named_as_the_cause(void **state) {
 /* A frozen document may hold anything; it is compared all the same. */
 static void nonsense_is_compared(void **state) {
     (void)state;
-    static const char *const nonsense[] = {
-        "null",
-        "[]",
+    static const char blocks[] =
         "{\"total\":3,\"blocks\":[1,{\"id\":7},{\"id\":\"a\",\"figures\":[],\"components\":{"
         "\"runs\":{\"time\":{\"state\":\"estimated\",\"value\":\"x\"}}}}],\"assumed\":[null,{}],"
-        "\"snapshot\":{\"runs\":[1,null],\"draws\":\"x\"}}",
-        "{\"total\":{\"computing\":{\"state\":\"estimated\",\"value\":1e300,\"unit\":\"\\u0007\"}}"
-        "}",
-    };
+        "\"snapshot\":{\"runs\":[1,null],\"draws\":\"x\"}}";
+    static const char unit[] = "{\"total\":{\"computing\":{\"state\":\"estimated\",\"value\":1e300,"
+                               "\"unit\":\"\\u0007\"}}}";
+    static const char *const nonsense[] = {"null", "[]", blocks, unit};
     AUTO_BUILT_STUDY struct built_study built;
     build_study(BUILD_STUDY_TEN, &built);
     AUTO_JSON json_t *good = report_estimate_json(&built.estimate);
