@@ -138,6 +138,19 @@ static void check_facts(struct check *check) {
 
 /* ---- the paper, dates, environments ---- */
 
+/* A1: a value of the paper is a value of one version of it. */
+static void check_version(struct check *check) {
+    const struct plan *plan = check->plan;
+    for (size_t i = 0; i < plan->claim_count && plan->study.paper_version == NULL; i++) {
+        if (!plan->claims[i].paper_value.given)
+            continue;
+        plan_warn(check->reading, plan->claims[i].paper_value.at, "plan-paper",
+                  "of which version of the paper is this value? 'version' under 'study', 'paper' "
+                  "does not say");
+        return;
+    }
+}
+
 static void check_paper_parts(struct check *check) {
     for (size_t i = 0; i < check->plan->paper_part_count; i++) {
         const struct plan_paper_part *part = &check->plan->paper_parts[i];
@@ -193,6 +206,7 @@ void plan_check(struct plan_reading *reading) {
         IDS_OF(reading, plan, offers, offer_count, id),
     };
     check_facts(&check);
+    check_version(&check);
     check_paper_parts(&check);
     check_environments(&check);
     check_calendar(&check);

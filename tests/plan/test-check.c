@@ -224,6 +224,8 @@ static void test_claims(void **state) {
         "    results: [{name: r}]\n",
         "5:5 error[plan-claim] a claim is held against one of 'paper_value', 'threshold' and "
         "'ordering', not several; make it several claims\n"
+        "5:67 warning[plan-paper] of which version of the paper is this value? 'version' under "
+        "'study', 'paper' does not say\n"
         "6:49 error[plan-claim] 'paper_value' needs 'tolerance': which deviation does the team "
         "accept?\n"
         "6:49 error[plan-claim] 'paper_value' needs 'source': where in the paper does it stand?\n"
@@ -235,6 +237,24 @@ static void test_claims(void **state) {
         "10:5 warning[plan-claim] no block has 'rr' among its 'results'\n"
         "10:5 warning[plan-claim] no block names this claim under 'claims', so no run answers "
         "it\n");
+}
+
+/* Said once, and not at all where the version is said. */
+static void test_value_of_a_version(void **state) {
+    static const char text[] = "probelauf: 1\n"
+                               "study: {id: 01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f21, paper: {%s}}\n"
+                               "claims:\n"
+                               "  - {id: a, text: t, result: r, paper_value: 2, tolerance: 1%%, "
+                               "source: s}\n"
+                               "  - {id: b, text: t, result: r, paper_value: 2, tolerance: 1%%, "
+                               "source: s}\n";
+    AUTO_FREE char *without = mem_printf(text, "title: t"), *with = mem_printf(text, "version: v2");
+    AUTO_WITH_PLAN struct with_plan first = plan_of(state, without);
+    AUTO_WITH_PLAN struct with_plan second = plan_of(state, with);
+    assert_int_equal(first.complaints.count, 1);
+    assert_string_equal(first.complaints.items[0].id, "plan-paper");
+    assert_int_equal(first.complaints.items[0].at.line, 4);
+    assert_int_equal(second.complaints.count, 0);
 }
 
 /* Before there are blocks nothing is missing of a claim. */
@@ -357,6 +377,7 @@ int main(void) {
         IN_FOLDER(test_paper_parts_and_dates),
         IN_FOLDER(test_environments),
         IN_FOLDER(test_claims),
+        IN_FOLDER(test_value_of_a_version),
         IN_FOLDER(test_claims_without_blocks),
         IN_FOLDER(test_verification),
         IN_FOLDER(test_places),
