@@ -28,7 +28,8 @@ static const char head[] =
     "`probelauf check` reads it and names everything that is wrong, each in one line with line "
     "and column, and lists what\n"
     "is open and what that stands in the way of. `schema/plan.schema.json` says the same to "
-    "editors that complete YAML.\n"
+    "editors that complete YAML; most\n"
+    "take it by a first line `# yaml-language-server: $schema=PATH/plan.schema.json`.\n"
     "\n"
     "## A short plan\n"
     "\n"
@@ -169,7 +170,8 @@ static void add_link(struct strbuf *out, const struct schema_part *part) {
 
 static void add_words(struct strbuf *out, const struct schema_words *words) {
     for (size_t i = 0; i < words->count; i++)
-        strbuf_printf(out, "%s`%s`", i > 0 ? ", " : "", words->items[i].name);
+        if (!schema_is_spelling(&words->items[i]))
+            strbuf_printf(out, "%s`%s`", i > 0 ? ", " : "", words->items[i].name);
 }
 
 static void add_form(struct strbuf *out, const struct schema_key *key) {

@@ -86,7 +86,7 @@ static json_t *words(const struct schema_words *words) {
     for (size_t i = 0; i < words->count; i++) {
         const char *name = words->items[i].name;
         json_array_append_new(names, json_text(name));
-        if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0)
+        if (schema_is_spelling(&words->items[i]))
             json_array_append_new(names, json_boolean(*name == 't'));
     }
     json_put(node, "enum", names);
@@ -261,6 +261,7 @@ static json_t *of_part(const struct schema_part *part) {
 json_t *plan_json_schema(void) {
     json_t *schema = json_object(), *definitions = json_object();
     json_put_text(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    json_put_text(schema, "$id", "plan.schema.json");
     json_put_text(schema, "title", "probelauf.yaml, format 1");
     json_t *file = of_part(&schema_plan);
     json_object_update(schema, file);

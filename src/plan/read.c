@@ -111,8 +111,7 @@ static void complain_word(struct reader *reader, const struct yaml_node *node, c
                           const struct schema_words *words) {
     AUTO_STRBUF struct strbuf list = STRBUF_INIT;
     for (size_t i = 0; i < words->count; i++)
-        if (strcmp(words->items[i].name, "true") != 0 && /* taken for yes and no, not advised */
-            strcmp(words->items[i].name, "false") != 0)
+        if (!schema_is_spelling(&words->items[i]))
             strbuf_printf(&list, "%s%s", i > 0 ? ", " : "", words->items[i].name);
     plan_complain(reader->reading, place(node), "plan-word", "'%s' is one of %s, not '%s'", key,
                   strbuf_str(&list), plan_quote(reader->reading, node->text));

@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 #define WORDS(name, ...)                                            \
     static const struct schema_word name##_items[] = {__VA_ARGS__}; \
     static const struct schema_words name = {name##_items, ARRAY_LENGTH(name##_items)}
@@ -317,10 +319,10 @@ static const struct schema_key block_keys[] = {
     {"claims", SCHEMA_IDS, AT(plan_block, claims), .help = "the claims that its runs decide", .example = "claims: [half-is-enough]"},
     {"needs", SCHEMA_IDS, AT(plan_block, needs), .unsaid = "none", .help = "blocks that come before it", .example = "needs: [validate]"},
     {"steps", SCHEMA_IDS, AT(plan_block, steps), .unsaid = "none", .help = "steps that it needs", .example = "steps: [install]"},
-    {"fixed", SCHEMA_PARAMETERS, AT(plan_block, fixed), .help = "parameters that are the same in each of its conditions", .example = "fixed: {tokens: 96}"},
-    {"matrix", SCHEMA_NAMED_PARTS, AT(plan_block, axes), COUNT(plan_block, axis_count), .part = &axis_part, .help = "the axes; each combination of their values is a condition", .example = "matrix: {policy: [full, evict]}"},
-    {"include", SCHEMA_CONDITIONS, AT(plan_block, include), COUNT(plan_block, include_count), .help = "further conditions, with a value for each axis", .example = "include: [{policy: none}]"},
-    {"exclude", SCHEMA_CONDITIONS, AT(plan_block, exclude), COUNT(plan_block, exclude_count), .help = "conditions that are left out: those that have all these values", .example = "exclude: [{policy: full, keep: 0.5}]"},
+    {"fixed", SCHEMA_PARAMETERS, AT(plan_block, fixed), .unsaid = "none", .help = "parameters that are the same in each of its conditions", .example = "fixed: {tokens: 96}"},
+    {"matrix", SCHEMA_NAMED_PARTS, AT(plan_block, axes), COUNT(plan_block, axis_count), .part = &axis_part, .unsaid = "one condition", .help = "the axes; each combination of their values is a condition", .example = "matrix: {policy: [full, evict]}"},
+    {"include", SCHEMA_CONDITIONS, AT(plan_block, include), COUNT(plan_block, include_count), .unsaid = "none", .help = "further conditions, with a value for each axis", .example = "include: [{policy: none}]"},
+    {"exclude", SCHEMA_CONDITIONS, AT(plan_block, exclude), COUNT(plan_block, exclude_count), .unsaid = "none", .help = "conditions that are left out: those that have all these values", .example = "exclude: [{policy: full, keep: 0.5}]"},
     {"runs", SCHEMA_WHOLE, AT(plan_block, runs), .minimum = 1, .maximum = 1000000, .help = "runs of each condition", .example = "runs: 3"},
     {"command", SCHEMA_COMMAND, AT(plan_block, command), .help = "what is run, as one text or a list of words; {name} stands for a parameter's value, {{ for {", .example = "command: python3 generate.py --keep {keep}"},
     {"shell", SCHEMA_FLAG, AT(plan_block, shell), .unsaid = "no shell", .help = "the command is one text for sh -c", .example = "shell: true"},
@@ -464,6 +466,10 @@ static const struct schema_part *const parts[] = {
     &demand_part,    &calendar_part,   &offer_part,       &owning_part,   &sourced_part,
     &privacy_part,   &assumption_part,
 };
+
+bool schema_is_spelling(const struct schema_word *word) {
+    return strcmp(word->name, "true") == 0 || strcmp(word->name, "false") == 0;
+}
 
 const struct schema_part *schema_part_at(size_t index) {
     return index < ARRAY_LENGTH(parts) ? parts[index] : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Every key of a plan, once: what it holds, where it goes in model/plan.h, what it means. Reading,
- * the JSON schema and docs/plan-format.md all follow this table; internal to plan/. It holds no
- * code, and nothing that only several parts together show (check.c).
+ * the JSON schema and docs/plan-format.md all follow this table; internal to plan/. It
+ * holds no code, and nothing that only several parts together show (check.c).
  */
 #pragma once
 
@@ -101,5 +101,7 @@ struct schema_part {
 };
 
 extern const struct schema_part schema_plan; /* of a whole file */
+/* Is the word true or false? They are taken for yes and no, but not advised. */
+bool schema_is_spelling(const struct schema_word *word);
 /* The parts in the order of the document; each once. */
 const struct schema_part *schema_part_at(size_t index); /* NULL behind the last */
