@@ -533,6 +533,64 @@ static void test_sentence(void **state) {
     assert_sentence(s, "no observation of step 'install': it failed");
 }
 
+/* ---- records that are not what they should be ---- */
+
+/* Any value in any place: every run gets an answer, and only a whole record is evidence. */
+static void test_strange_records(void **state) {
+    struct build_study *s = *state;
+    static const char *const start[] = {
+        "study",   "paper_version", "condition", "condition_id", "parameters",    "command",
+        "purpose", "step",          "block",     "inputs",       "environment_id"};
+    static const char *const environment[] = {"code",     "gpu",     "interpreters",
+                                              "packages", "reasons", "fingerprint_parts"};
+    static const char *const values[] = {"null",
+                                         "true",
+                                         "-7",
+                                         "\"\"",
+                                         "\"x\"",
+                                         "[]",
+                                         "[1,null]",
+                                         "[{}]",
+                                         "{}",
+                                         "{\"keep\":7}",
+                                         "{\"count\":-1,\"devices\":{}}",
+                                         "{\"devices\":[7]}",
+                                         "{\"digest\":7,\"paths\":7}",
+                                         "[{\"path\":7}]",
+                                         "[{\"name\":\"torch\"}]"};
+    struct plan_condition *condition =
+        build_condition(s, build_block(s, "compare", 1, TOKENS), "keep=0.5");
+    struct run *good = build_study_run(s, condition, 10.0);
+    struct run *strange = build_study_run(s, condition, 11.0);
+
+    build_environment(s, "b");
+    json_put_text(good->start, "environment_id", "here");
+    json_put_text(strange->start, "environment_id", "here");
+    s->plan.environments[0].match = build_texts(s->arena, "torch machine.memory");
+    for (size_t k = 0; k < ARRAY_LENGTH(start) + ARRAY_LENGTH(environment); k++) {
+        bool is_start = k < ARRAY_LENGTH(start);
+        json_t *record = is_start ? strange->start : strange->environment;
+        const char *key = is_start ? start[k] : environment[k - ARRAY_LENGTH(start)];
+        AUTO_JSON json_t *before = json_incref(json_object_get(record, key));
+        for (size_t v = 0; v < ARRAY_LENGTH(values); v++) {
+            json_t *value = json_loads(values[v], JSON_DECODE_ANY, NULL);
+            assert_non_null(value);
+            json_put(record, key, value);
+            const struct study *study = build_derive(s);
+            const struct study_run *seen = nth(study, 0);
+            assert_true(strlen(study_run_sentence(study, seen, s->arena)) > 0);
+            assert_true(seen->planned || seen->unplanned_why);
+            assert_true((seen->evidence.level == EVIDENCE_MEASURED) == !seen->evidence.why ||
+                        !seen->condition);
+        }
+        if (before)
+            json_put(record, key, json_incref(before));
+        else
+            json_object_del(record, key);
+    }
+    assert_int_equal(nth(build_derive(s), 1)->evidence.level, EVIDENCE_MEASURED);
+}
+
 /* ---- size ---- */
 
 /* 2000 runs of 10000 conditions in two blocks that share them all, and as many runs of conditions
@@ -611,6 +669,7 @@ int main(void) {
         TEST(test_facts),
         TEST(test_times),
         TEST(test_sentence),
+        TEST(test_strange_records),
         TEST(test_many),
         cmocka_unit_test(test_names),
     };
