@@ -77,10 +77,12 @@ static void item(const struct estimate_item *of, struct report_style style, stru
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     struct quantity unit = study_words_alone(&of->unit), time = study_words_alone(&of->time);
     strbuf_printf(&text, "%s: ", of->name);
-    layout_add_quantity(&text, &of->count, style.ascii, false);
-    strbuf_add_str(&text, style.ascii ? " x " : " × ");
-    layout_add_quantity(&text, &unit, style.ascii, true);
-    strbuf_add_str(&text, " = ");
+    if (quantity_is_known(&of->time)) {
+        layout_add_quantity(&text, &of->count, style.ascii, false);
+        strbuf_add_str(&text, style.ascii ? " x " : " × ");
+        layout_add_quantity(&text, &unit, style.ascii, true);
+        strbuf_add_str(&text, " = ");
+    }
     layout_add_quantity(&text, &time, style.ascii, true);
     if (of->needs_machine == PLAN_NO)
         strbuf_printf(&text, ", %s", _("needs no rented machine"));

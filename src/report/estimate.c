@@ -132,16 +132,27 @@ static void total(const struct estimate *estimate, struct report_style style, st
 
 /* ---- the table ---- */
 
+/* Bounds by sign in every style: words would make the table too wide for its page. */
 static void figure_cell(struct layout_table *table, struct report_style style,
                         const struct quantity *q) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf cell = STRBUF_INIT;
+    const size_t mark = strlen("[e] ");
     struct quantity alone = study_words_alone(q);
     alone.has_interval = false;
-    if (quantity_is_known(&alone))
+    alone.bound = QUANTITY_EXACT;
+    if (quantity_is_known(&alone)) {
         layout_add_quantity(&text, &alone, style.ascii, true);
-    else
-        strbuf_add_str(&text, "[?]");
-    layout_table_cell(table, strbuf_str(&text), layout_state_color(q->state));
+        strbuf_add(&cell, strbuf_str(&text), mark);
+        if (q->bound == QUANTITY_AT_LEAST)
+            strbuf_add_str(&cell, style.ascii ? ">= " : "≥ ");
+        if (q->bound == QUANTITY_AT_MOST)
+            strbuf_add_str(&cell, style.ascii ? "<= " : "≤ ");
+        strbuf_add_str(&cell, strbuf_str(&text) + mark);
+    } else {
+        strbuf_add_str(&cell, "[?]");
+    }
+    layout_table_cell(table, strbuf_str(&cell), layout_state_color(q->state));
 }
 
 struct table_row {
@@ -230,6 +241,8 @@ static void overview(const struct estimate *estimate, struct report_style style,
     add_up(estimate, NULL, false, &all);
     table_row(table, style, &all, LAYOUT_BOLD);
     layout_table_print(table, 2, out);
+    if (style.ascii)
+        layout_paragraph(out, style, _(">=: at least; <=: at most."));
     layout_paragraph(out, style,
                      _("left: runs still to do; open: parts that are not in the figures. Medians: "
                        "they do not add up."));
