@@ -341,11 +341,7 @@ static const char *why_no_better(const struct joining *joining, const struct ent
         return _("no run yet");
     for (size_t i = 0; i < entry->run_count; i++)
         if (entry->evidence[i].level == condition->level)
-            return arena_printf(joining->arena,
-                                condition->level == EVIDENCE_FUNCTION_TEST
-                                    ? _("function tests only; the newest: %s")
-                                    : _("no run counts; the newest: %s"),
-                                entry->evidence[i].why);
+            return arena_printf(joining->arena, _("the newest: %s"), entry->evidence[i].why);
     return NULL;
 }
 

@@ -85,14 +85,14 @@ static void test_states(void **state) {
     assert_int_equal(study->blocks[0].state, STUDY_TRIED);
     assert_int_equal(study->blocks[0].conditions[0].attempts, 1);
     assert_int_equal(study->blocks[0].conditions[0].failures, 1);
-    assert_says(study->blocks[0].why, "no run counts; the newest: it failed");
+    assert_says(study->blocks[0].why, "the newest: it failed");
 
     run = build_study_run(s, condition, 11.0);
     json_put_text(run->start, "purpose", "function-test");
     study = build_derive(s);
     assert_int_equal(study->blocks[0].state, STUDY_TRIED);
     assert_int_equal(study->blocks[0].level, EVIDENCE_FUNCTION_TEST);
-    assert_says(study->blocks[0].why, "function tests only; the newest: it is a function test");
+    assert_says(study->blocks[0].why, "the newest: it is a function test");
     assert_int_equal(study->blocks[0].conditions[0].attempts, 1); /* it says nothing of failing */
 
     run = build_study_run(s, condition, 12.0);
@@ -161,7 +161,7 @@ static void test_weakest(void **state) {
     const struct study *study = build_derive(s);
     assert_int_equal(study->blocks[0].level, EVIDENCE_FUNCTION_TEST);
     assert_says(study->blocks[0].why, "1 of 2 conditions has no measured run; the first is "
-                                      "keep=0.5: function tests only; the newest: it ran on 2 "
+                                      "keep=0.5: the newest: it ran on 2 "
                                       "GPUs, the plan says 1");
 }
 
