@@ -21,11 +21,11 @@ _probelauf_other_command() {
     fi
 }
 
-_probelauf_commands='init check run mark log show compare annotate explain estimate import export ledger block config completion help'
+_probelauf_commands='init check run mark log show compare annotate explain estimate block report import export ledger config completion help'
 
 _probelauf_takes_value() {
     case $1 in
-    --condition|-c|--step|--purpose|--phase|--pattern|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--lang|--color) return 0 ;;
+    --condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
     esac
     return 1
 }
@@ -72,16 +72,19 @@ _probelauf() {
     run:--input) _probelauf_files "$cur"; return ;;
     run:--output) _probelauf_files "$cur"; return ;;
     run:--tee) _probelauf_words "auto none" "$cur"; return ;;
-    run:--condition|run:-c|run:--step|run:--pattern|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
+    run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
     mark:--items|mark:--length|mark:--batch|mark:--shape|mark:--result|mark:--note) return ;;
     log:--outcome) _probelauf_words "running ok failed start_failed gpu_oom host_oom shm_exhausted disk_full access_denied dependency gpu_fault budget interrupted killed preempted ended lost" "$cur"; return ;;
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     log:--limit|log:--after|log:--since|log:--text) return ;;
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
     estimate:--repeat|estimate:--env|estimate:--set|estimate:--freeze|estimate:--compare|estimate:--seed) return ;;
+    block:--env) return ;;
+    report:--format) _probelauf_words "markdown json csv" "$cur"; return ;;
+    report:--output|report:-o) _probelauf_files "$cur"; return ;;
+    report:--env|report:--limit) return ;;
     export:--output|export:-o) _probelauf_files "$cur"; return ;;
     ledger:--older-than|ledger:--study) return ;;
-    block:--env) return ;;
     *:--journal-dir) _probelauf_files "$cur"; return ;;
     *:--lang) _probelauf_words "en" "$cur"; return ;;
     *:--color) _probelauf_words "auto always never" "$cur"; return ;;
@@ -91,7 +94,7 @@ _probelauf() {
         case $command in
         init) _probelauf_words "--title --output --plan --lang --color --quiet --verbose --help" "$cur" ;;
         check) _probelauf_words "--plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        run) _probelauf_words "--condition --step --purpose --phase --pattern --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
+        run) _probelauf_words "--condition --block --env --step --purpose --phase --pattern --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
         mark) _probelauf_words "--end --items --length --batch --shape --result --note --lang --quiet --help" "$cur" ;;
         log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
@@ -99,10 +102,11 @@ _probelauf() {
         annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         estimate) _probelauf_words "--repeat --env --set --freeze --compare --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        report) _probelauf_words "--format --output --env --limit --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         ledger) _probelauf_words "--older-than --study --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
-        block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         config) _probelauf_words "--show-origin --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         completion) _probelauf_words "--lang --quiet --help" "$cur" ;;
         help) _probelauf_words "--lang --quiet --help" "$cur" ;;
@@ -121,6 +125,10 @@ _probelauf() {
     annotate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     explain:*) _probelauf_files "$cur" ;;
     estimate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    block:list) _probelauf_words "" "$cur" ;;
+    block:freeze) _probelauf_words "" "$cur" ;;
+    block:*) _probelauf_words "list freeze" "$cur" ;;
+    report:*) _probelauf_words "" "$cur" ;;
     import:journal) _probelauf_files "$cur" ;;
     import:*) _probelauf_words "journal" "$cur" ;;
     export:journal) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
@@ -132,13 +140,10 @@ _probelauf() {
     ledger:rebuild) _probelauf_words "" "$cur" ;;
     ledger:purge) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     ledger:*) _probelauf_words "info check rebuild purge" "$cur" ;;
-    block:list) _probelauf_words "" "$cur" ;;
-    block:freeze) _probelauf_words "" "$cur" ;;
-    block:*) _probelauf_words "list freeze" "$cur" ;;
     config:*) _probelauf_words "" "$cur" ;;
     completion:bash) _probelauf_words "" "$cur" ;;
     completion:*) _probelauf_words "bash" "$cur" ;;
-    help:*) _probelauf_words "init check run mark log show compare annotate explain estimate import export ledger block config completion help" "$cur" ;;
+    help:*) _probelauf_words "init check run mark log show compare annotate explain estimate block report import export ledger config completion help" "$cur" ;;
     esac
 }
 

@@ -160,6 +160,9 @@ static void a_named_plan_must_be_there(void **state) {
     assert_int_equal(work_find_plan(NULL, arena, &path, &err), -EISDIR);
     assert_non_null(strstr(err.text, "PROBELAUF_PLAN"));
     assert_string_equal(find("probelauf.yaml", arena), "probelauf.yaml"); /* the option first */
+    assert_null(find("none", arena)); /* asked for: no plan */
+    setenv("PROBELAUF_PLAN", "none", 1);
+    assert_null(find(NULL, arena));
     setenv("PROBELAUF_PLAN", "", 1);
     assert_string_equal(find(NULL, arena), "probelauf.yaml");
 }
@@ -281,6 +284,23 @@ static void only_code_under_the_paths_is_the_code(void **state) {
     put(home, "src/train.py", "print(2)\n");
     open_study(runs, NULL, &changed);
     assert_string_not_equal(changed.input.code_digest, before.input.code_digest);
+}
+
+static void the_plan_is_no_code_wherever_it_lies(void **state) {
+    const struct home *home = *state;
+    AUTO_RUNS struct runs *runs = open_runs(home);
+    AUTO_WORK_STUDY struct work_study before, after, words;
+    AUTO_FREE char *all = mem_strdup(plan_text);
+    memcpy(strstr(all, "[src]"), "[.]  ", 5);
+    put(home, "probelauf.yaml", all);
+    open_study(runs, NULL, &before);
+    AUTO_FREE char *edited = mem_printf("%s# edited\n", all);
+    put(home, "probelauf.yaml", edited);
+    open_study(runs, NULL, &after);
+    assert_string_equal(after.input.code_digest, before.input.code_digest);
+    put(home, "README.md", "other words\n"); /* named by the paths: what runs may read it */
+    open_study(runs, NULL, &words);
+    assert_string_not_equal(words.input.code_digest, before.input.code_digest);
 }
 
 static void without_git_the_code_is_not_known(void **state) {
@@ -656,6 +676,7 @@ int main(void) {
         STUDY_TEST(without_a_ledger_the_journals_are_read),
         STUDY_TEST(environments_by_option_variable_plan),
         STUDY_TEST(only_code_under_the_paths_is_the_code),
+        STUDY_TEST(the_plan_is_no_code_wherever_it_lies),
         STUDY_TEST(without_git_the_code_is_not_known),
         STUDY_TEST(a_freeze_holds_code_inputs_and_conditions),
         STUDY_TEST(a_later_freeze_goes_before_an_earlier_one),
