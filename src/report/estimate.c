@@ -217,7 +217,7 @@ static void overview(const struct estimate *estimate, struct report_style style,
         return;
     layout_heading(out, style, _("Blocks"));
     const struct layout_column columns[] = {
-        {.title = "", .elastic = 12},
+        {.title = "", .elastic = 8},
         {.title = _("left"), .right = true},
         {.title = _("computing")},
         {.title = _("reserved")},
@@ -240,7 +240,7 @@ static void overview(const struct estimate *estimate, struct report_style style,
     struct table_row all = {.name = _("in all"), .figures = &estimate->total};
     add_up(estimate, NULL, false, &all);
     table_row(table, style, &all, LAYOUT_BOLD);
-    layout_table_print(table, 2, out);
+    layout_table_print(table, 0, out);
     if (style.ascii)
         layout_paragraph(out, style, _(">=: at least; <=: at most."));
     layout_paragraph(out, style,

@@ -78,8 +78,52 @@ static void estimate_pages(void **state) {
     pages_of(render_estimate, "estimate");
 }
 
+static bool is_figure_line(const char *line, const char *name) {
+    return strncmp(line, name, strlen(name)) == 0 && strstr(line, "[e]") != NULL;
+}
+
+/* Widest durations in all columns: the table stays one on a page of 80 columns. */
+static void the_table_fits_its_page(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    struct estimate_figures *total = &built.estimate.total;
+    struct quantity *wide[] = {&total->computing, &total->reserved, &total->calendar};
+    for (size_t i = 0; i < ARRAY_LENGTH(wide); i++) {
+        wide[i]->value = 59 * 60 + 58; /* "59 min 58 s" */
+        wide[i]->has_interval = false;
+    }
+    for (int ascii = 0; ascii < 2; ascii++) {
+        AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+        report_estimate_text(&built.estimate, NULL, 0,
+                             (struct report_style){.width = 80, .ascii = ascii == 1}, &page);
+        bool found = false;
+        for (const char *line = strbuf_str(&page); line; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            found = found || is_figure_line(line, "in all  ");
+        }
+        assert_true(found);
+    }
+}
+
+/* A total never stands without what is not in it (D7). */
+static void a_total_names_its_open_parts(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_TEN, &built);
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
+    assert_non_null(strstr(strbuf_str(&page), "27 parts of blocks are not in these figures"));
+    for (size_t i = 0; i < built.estimate.block_count; i++)
+        for (size_t j = 0; j < built.estimate.blocks[i].open_count; j++)
+            assert_non_null(strstr(strbuf_str(&page), built.estimate.blocks[i].open[j]));
+    assert_null(strstr(strbuf_str(&page), " hours ("));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_fits_its_page),
+        cmocka_unit_test(a_total_names_its_open_parts),
         cmocka_unit_test(blocks_pages),
         cmocka_unit_test(estimate_pages),
     };
