@@ -46,7 +46,7 @@ static const struct opt_spec report_options[] = {
      .target = &opt_limit,
      .argument = N_("N"),
      .max = INT64_C(1000000000),
-     .help = N_("At most N runs, the newest (50); 0: all.")},
+     .help = N_("In Markdown, and without a plan, at most the N newest runs (50); 0: all.")},
     {.name = NULL},
 };
 
