@@ -61,7 +61,7 @@ commands() {
 
 @test "commands that read take --json, commands that do not refuse it" {
     local name
-    for name in log show compare explain estimate config; do
+    for name in log show compare explain estimate check block report config; do
         probelauf help "$name" | grep -q -- '--json'
     done
     for name in run mark help completion; do
@@ -72,7 +72,7 @@ commands() {
 
 @test "what does not work yet is not shown" {
     local word
-    for word in --plan --block --max-cost --gpu --attach --ready --freeze; do
+    for word in --max-cost --gpu --attach --ready "block run" "block gate"; do
         run bash -c 'for name in "$@"; do "$PROBELAUF" help "$name"; done' _ $(commands)
         lacks "$word"
     done
