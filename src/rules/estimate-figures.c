@@ -3,9 +3,10 @@
  * Three figures of one block and their sums: computing, reserved, calendar; beside them effort and
  * GPU time. Each is added up by futures from the same pieces, so that they agree with one another.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
-#include "rules/estimate-parts.h"
 
 /* The figure of one view: all components that have an item in it, and those that nobody has seen,
  * because they may belong to it. */

@@ -4,9 +4,10 @@
  * the steps it needs, retries, assumptions. A duration is only ever taken from runs of the same
  * condition (or step) in the target environment; what no run showed is open.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
-#include "rules/estimate-parts.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,10 @@
  * What a block needs beside time: memory, as the largest measured peak against what there is, and
  * the volume that goes in and out. No margin is added; what was not measured is open.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
-#include "rules/estimate-parts.h"
 
 #include <math.h>
 #include <stddef.h>

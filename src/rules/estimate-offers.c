@@ -3,11 +3,12 @@
  * Why there is no amount of money: what each offer of the plan lacks or where it does not fit (D5).
  * Must not compute an amount.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
 #include "rules/amount.h"
-#include "rules/estimate-parts.h"
 
 #include <string.h>
 

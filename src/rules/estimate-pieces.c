@@ -3,9 +3,10 @@
  * Durations that are shown and added (estimate-parts.h). Must not add medians: the value of a sum
  * is the median of the futures' sums; what is open stays named and makes the sum a lower bound.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
-#include "rules/estimate-parts.h"
 
 #include <assert.h>
 #include <math.h>

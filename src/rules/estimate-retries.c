@@ -3,10 +3,11 @@
  * What failed attempts will cost, from attempts really seen or from what people assume. Open where
  * no attempt was seen, and where what a failure costs is not known: seeing none is no proof.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
 #include "rules/comparable-parts.h"
-#include "rules/estimate-parts.h"
 
 #include <math.h>
 

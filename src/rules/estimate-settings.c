@@ -4,11 +4,12 @@
  * Must not let an assumption pass for a measurement: whatever rests on one says so, with who and
  * why.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/str.h"
-#include "rules/estimate-parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

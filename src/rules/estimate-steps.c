@@ -3,10 +3,11 @@
  * Steps of the plan that a block needs: how often still, and how long, from runs of the step in the
  * target environment. A step never seen is open.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
 #include "rules/comparable.h"
-#include "rules/estimate-parts.h"
 
 #include <string.h>
 

@@ -3,10 +3,11 @@
  * What is not in the figures, in words: open parts with what would close them, what weakens the
  * base, and whether the whole is provisional. Must leave out no open part.
  */
+#include "rules/estimate-parts.h"
+
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/strbuf.h"
-#include "rules/estimate-parts.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -129,8 +130,9 @@ static void component_lines(const struct estimate_component *component, struct a
                            arena);
     for (size_t i = 0; i < least.count; i++)
         estimate_lines_add(lines,
-                           arena_printf(arena, _("%s: %s: at least: %s"), name,
-                                        group_names(&least.items[i], arena), least.items[i].detail),
+                           arena_printf(arena, _("%s: %s: at least: %s; %s"), name,
+                                        group_names(&least.items[i], arena), least.items[i].detail,
+                                        how_to_close(component->component, QUANTITY_NO_REASON)),
                            arena);
     for (size_t i = 0; i < unsaid.count; i++)
         estimate_lines_add(
@@ -153,7 +155,8 @@ void estimate_block_open(struct block_work *work) {
             &lines,
             arena_printf(arena,
                          _("calendar: %llu lanes side by side: the time is at least the share of "
-                           "one lane, since a run cannot be divided"),
+                           "one lane, since a run cannot be divided; runs in one lane have no such "
+                           "bound"),
                          (unsigned long long)work->lanes),
             arena);
     const struct quantity *gpu = &work->ret->figures.gpu;
