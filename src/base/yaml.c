@@ -142,9 +142,11 @@ static const struct {
     {"found unexpected end of stream", true, N_("the quote that opens here is never closed")},
     {"found unexpected document indicator", true, N_("the quote that opens here is never closed")},
     {"did not find expected ',' or ']'", true,
-     N_("the '[' that opens here is not closed, or a ',' is missing in it")},
+     N_("the '[' that opens here is not closed, a ',' is missing in it, or a value in it needs "
+        "quotes")},
     {"did not find expected ',' or '}'", true,
-     N_("the '{' that opens here is not closed, or a ',' is missing in it")},
+     N_("the '{' that opens here is not closed, a ',' is missing in it, or a value in it needs "
+        "quotes")},
     {"found unknown escape character", false,
      N_("an unknown '\\' in double quotes; use single quotes, or write '\\\\'")},
     {"did not find expected hexdecimal number", false,
