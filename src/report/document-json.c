@@ -92,6 +92,48 @@ static json_t *facts_json(const struct plan *plan) {
     return list;
 }
 
+static json_t *tasks_json(const struct plan *plan) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->task_count; i++) {
+        const struct plan_task *task = &plan->tasks[i];
+        struct quantity time = task->time.given
+                                   ? (struct quantity){.state = QUANTITY_ASSUMED,
+                                                       .unit = UNIT_SECOND,
+                                                       .value = (double)task->time.ns / 1e9}
+                                   : quantity_open(UNIT_SECOND, QUANTITY_NOT_ENTERED, NULL);
+        json_t *json = json_object();
+        json_put_text(json, "id", task->id);
+        json_put_text(json, "what", task->what);
+        json_put_text(json, "component",
+                      task->has_component ? component_name(task->component) : NULL);
+        json_put(json, "needs_machine", study_json_answer(task->needs_machine));
+        json_put(json, "done", study_json_answer(task->done));
+        run_json_put_quantity(json, "time", &time);
+        json_put_text(json, "who", task->who);
+        json_put_text(json, "why", task->why);
+        json_put_text(json, "when", task->when.given ? task->when.text : NULL);
+        json_put(json, "source", study_json_source(plan, task->at));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *privacy_json(const struct plan *plan) {
+    const struct plan_privacy *privacy = &plan->privacy;
+    const struct plan_sourced *said = &privacy->provider_statement;
+    json_t *json = json_object();
+    json_put_text(json, "class", privacy->data_class);
+    json_put(json, "may_transfer", study_json_answer(privacy->may_transfer));
+    json_put_text(json, "provider_statement", said->value);
+    json_put_text(json, "provider_statement_from", said->source);
+    json_put_text(json, "provider_statement_seen", said->seen.given ? said->seen.text : NULL);
+    json_put_text(json, "assessment", privacy->assessment);
+    json_put_text(json, "retention", privacy->retention);
+    json_put_text(json, "readers", privacy->readers);
+    json_put_text(json, "storage", privacy->storage);
+    return json;
+}
+
 static const char *environment_kind(enum plan_environment_kind kind) {
     switch (kind) {
     case PLAN_ENVIRONMENT_UNSAID:
@@ -217,6 +259,8 @@ json_t *report_document_json(const struct report_document *document) {
     json_put(json, "repeat_checks", study ? study_json_repeat_checks(study) : json_null());
     json_put(json, "scope", plan ? scope_json(plan) : json_null());
     json_put(json, "facts", plan ? facts_json(plan) : json_null());
+    json_put(json, "privacy", plan ? privacy_json(plan) : json_null());
+    json_put(json, "tasks", plan ? tasks_json(plan) : json_null());
     json_put(json, "environments", plan ? environments_json(plan) : json_null());
     json_put(json, "blocks", study ? study_json_blocks(study) : json_null());
     json_put(json, "unplanned", study ? study_json_unplanned(study) : json_null());

@@ -222,6 +222,78 @@ static void facts(const struct plan *plan, struct strbuf *out) {
                 fact_row(&plan->facts[i], out);
 }
 
+static const char *answer_word(enum plan_answer answer) {
+    switch (answer) {
+    case PLAN_YES:
+        return _("yes");
+    case PLAN_NO:
+        return _("no");
+    case PLAN_UNSAID:
+        return _("[?] open");
+    }
+    return "";
+}
+
+/* Without escaping: "[?]" is a mark. */
+static void answer_cell(enum plan_answer answer, struct strbuf *out) {
+    strbuf_printf(out, "| %s ", answer_word(answer));
+}
+
+static void tasks(const struct plan *plan, struct strbuf *out) {
+    if (plan->task_count == 0)
+        return;
+    markdown_heading(out, 2, _("Tasks for people"));
+    markdown_paragraph(out, _("What needs no rented machine is to be done before it is booked."));
+    const char *const titles[] = {_("task"), _("what"), _("needs the rented machine"), _("done"),
+                                  _("time assumed")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < plan->task_count; i++) {
+        const struct plan_task *task = &plan->tasks[i];
+        AUTO_STRBUF struct strbuf time = STRBUF_INIT;
+        markdown_cell(out, task->id);
+        markdown_cell(out, task->what);
+        answer_cell(task->needs_machine, out);
+        answer_cell(task->done, out);
+        if (task->time.given) {
+            quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, &time);
+            if (task->who)
+                strbuf_printf(&time, _(", by %s"), task->who);
+            strbuf_add_str(out, "| [a] ");
+            markdown_add(out, strbuf_str(&time));
+            strbuf_add_char(out, ' ');
+        } else {
+            strbuf_add_str(out, "| [?] ");
+            markdown_add(out, _("open"));
+            strbuf_add_char(out, ' ');
+        }
+        markdown_end_row(out);
+    }
+}
+
+static void privacy(const struct plan *plan, struct strbuf *out) {
+    const struct plan_privacy *privacy = &plan->privacy;
+    markdown_heading(out, 2, _("Data protection"));
+    strbuf_printf(out, "- **%s:** ", _("class of the data"));
+    if (privacy->data_class)
+        markdown_add(out, privacy->data_class);
+    else
+        strbuf_add_str(out, answer_word(PLAN_UNSAID));
+    strbuf_printf(out, "\n- **%s:** %s\n", _("may data and models be moved to the machine"),
+                  answer_word(privacy->may_transfer));
+    AUTO_STRBUF struct strbuf statement = STRBUF_INIT;
+    const struct plan_sourced *said = &privacy->provider_statement;
+    if (said->value)
+        strbuf_add_str(&statement, said->value);
+    if (said->value && said->source)
+        strbuf_printf(&statement, " (%s%s%s)", said->source, said->seen.given ? ", " : "",
+                      said->seen.given ? said->seen.text : "");
+    markdown_item(out, _("statement of the provider"), strbuf_str(&statement));
+    markdown_item(out, _("own assessment"), privacy->assessment);
+    markdown_item(out, _("kept for"), privacy->retention);
+    markdown_item(out, _("who can read it"), privacy->readers);
+    markdown_item(out, _("stored at"), privacy->storage);
+}
+
 static const char *environment_word(enum plan_environment_kind kind) {
     switch (kind) {
     case PLAN_ENVIRONMENT_UNSAID:
@@ -287,5 +359,7 @@ void document_markdown_study(const struct report_document *document, struct strb
     repeats(document->study, out);
     scope(plan, out);
     facts(plan, out);
+    privacy(plan, out);
+    tasks(plan, out);
     environments(document->study, out);
 }

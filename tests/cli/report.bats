@@ -26,6 +26,7 @@ print(v if isinstance(v, str) else json.dumps(v))' "$BATS_TEST_TMPDIR/report.jso
 ## The study
 ## Scope: what is done, and what is left out
 ## Facts
+## Data protection
 ## Environments
 ## Blocks
 ## Runs

@@ -182,6 +182,30 @@ static void build_parts(const struct builder *builder, struct plan *plan) {
                                                     .when = {.given = true, .text = "2026-11-29"}};
 }
 
+static void build_people(const struct builder *builder, struct plan *plan) {
+    plan->tasks = make(builder, 2, sizeof(*plan->tasks));
+    plan->task_count = 2;
+    plan->tasks[0] = (struct plan_task){.at = at(80),
+                                        .id = "read-the-texts",
+                                        .what = text(builder, "look at the texts", "a|b `c` <d>"),
+                                        .has_component = true,
+                                        .component = COMPONENT_CHECKING,
+                                        .needs_machine = PLAN_NO,
+                                        .done = PLAN_NO,
+                                        .time = {.given = true, .ns = INT64_C(3600000000000)},
+                                        .who = text(builder, "D. Muster", "| [x](y)"),
+                                        .why = "four texts",
+                                        .when = {.given = true, .text = "2026-11-29"}};
+    plan->tasks[1] = (struct plan_task){.at = at(84), .id = "ask-the-authors"};
+    plan->privacy = (struct plan_privacy){
+        .data_class = text(builder, "none", "<none>|"),
+        .may_transfer = PLAN_YES,
+        .provider_statement = {.value = text(builder, "logs are kept 30 days", "*kept*"),
+                               .source = "terms",
+                               .seen = {.given = true, .text = "2026-11-20"}},
+        .assessment = "prompts are public"};
+}
+
 static void build_environments(const struct builder *builder, struct plan *plan, bool gpu) {
     plan->environments = make(builder, 2, sizeof(*plan->environments));
     plan->environment_count = 2;
@@ -271,6 +295,7 @@ static void build_plan(const struct builder *builder, size_t blocks) {
     build_facts(builder, plan);
     build_claims(builder, plan);
     build_parts(builder, plan);
+    build_people(builder, plan);
     build_environments(builder, plan, blocks > 4);
     plan->blocks = make(builder, blocks, sizeof(*plan->blocks));
     plan->block_count = blocks;
