@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <string.h>
 
 bool str_starts_with(const char *text, const char *prefix) {
@@ -147,8 +148,9 @@ const char *str_nearest(const char *word, const char *const *words, size_t count
     return nearest;
 }
 
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 void str_add_base64(struct strbuf *buf, const void *bytes, size_t length) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *at = bytes;
     for (size_t i = 0; i < length; i += 3) {
         size_t left = length - i;
@@ -162,4 +164,27 @@ void str_add_base64(struct strbuf *buf, const void *bytes, size_t length) {
                         left > 2 ? digits[group & 63] : '='};
         strbuf_add(buf, four, sizeof four);
     }
+}
+
+int str_from_base64(const char *text, size_t length, struct strbuf *out) {
+    if (length % 4 != 0)
+        return -EINVAL;
+    size_t padding = length > 0 && text[length - 1] == '=';
+    padding += padding > 0 && text[length - 2] == '=';
+    for (size_t i = 0; i < length; i += 4) {
+        size_t missing = i + 4 == length ? padding : 0;
+        uint32_t group = 0;
+        for (size_t k = 0; k < 4; k++) {
+            char c = text[i + k];
+            const char *digit = c != '\0' ? strchr(digits, c) : NULL;
+            if (k + missing < 4 && digit == NULL)
+                return -EINVAL;
+            group = group << 6 | (k + missing < 4 ? (uint32_t)(digit - digits) : 0);
+        }
+        if ((group & (missing == 2 ? 0xFFFFu : missing == 1 ? 0xFFu : 0u)) != 0)
+            return -EINVAL; /* bits that belong to no byte */
+        const char three[3] = {(char)(group >> 16), (char)(group >> 8), (char)group};
+        strbuf_add(out, three, 3 - missing);
+    }
+    return 0;
 }

@@ -57,3 +57,5 @@ const char *str_nearest(const char *word, const char *const *words, size_t count
 
 /* Encodes bytes as base64 (RFC 4648, padded). */
 void str_add_base64(struct strbuf *buf, const void *bytes, size_t length);
+/* The reverse; -EINVAL for anything that str_add_base64 would not have written. */
+int str_from_base64(const char *text, size_t length, struct strbuf *out);

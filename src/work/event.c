@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "journal/journal.h"
 #include "text/secret.h"
 #include "work/intake.h"
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 static json_t *masked_text(const char *text, size_t length) {
     AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
@@ -28,11 +30,10 @@ void event_put_text(json_t *event, const char *key, const char *text) {
         json_put(event, key, masked_text(text, strlen(text)));
 }
 
-/* Digests and ids hold no secret, and a long row of digits could look like one. */
-static bool is_id(const char *text) {
+/* Digests hold no secret, and a long row of digits could look like one. */
+static bool is_digest(const char *text) {
     size_t length = strlen(text);
-    return uuid_is_valid(text) ||
-           ((length == 40 || length == 64) && text[strspn(text, "0123456789abcdef")] == '\0');
+    return (length == 40 || length == 64) && text[strspn(text, "0123456789abcdef")] == '\0';
 }
 
 json_t *event_masked_copy(const json_t *document) {
@@ -50,10 +51,65 @@ json_t *event_masked_copy(const json_t *document) {
             json_array_append_new(copy, event_masked_copy(json_array_get(document, i)));
         return copy;
     }
-    if (json_is_string(document) && !is_id(json_string_value(document)))
+    if (json_is_string(document) && !is_digest(json_string_value(document)))
         return masked_text(json_string_value(document), json_string_length(document));
     return json_copy((json_t *)(uintptr_t)document);
 }
+
+/* ---- documents ---- */
+
+#define PLAIN_MAX    ((size_t)4 << 20)
+#define UNPACKED_MAX ((size_t)256 << 20)
+#define PACKED       "_zstd_base64"
+
+void event_put_document(json_t *event, const char *key, const json_t *document) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    json_add_compact(&text, document);
+    if (text.length <= PLAIN_MAX) {
+        json_put(event, key, json_deep_copy(document));
+        return;
+    }
+    AUTO_FREE char *packed_key = mem_printf("%s" PACKED, key);
+    size_t bound = ZSTD_compressBound(text.length);
+    AUTO_FREE char *packed = mem_alloc(bound);
+    size_t length =
+        ZSTD_compress(packed, bound, strbuf_str(&text), text.length, ZSTD_CLEVEL_DEFAULT);
+    AUTO_STRBUF struct strbuf encoded = STRBUF_INIT;
+    if (ZSTD_isError(length)) {
+        json_put(event, key, json_deep_copy(document)); /* then it may be too large: said there */
+        return;
+    }
+    str_add_base64(&encoded, packed, length);
+    json_put_text(event, packed_key, strbuf_str(&encoded));
+}
+
+static json_t *unpack(const char *encoded) {
+    AUTO_STRBUF struct strbuf packed = STRBUF_INIT;
+    if (str_from_base64(encoded, strlen(encoded), &packed) < 0)
+        return NULL;
+    unsigned long long size = ZSTD_getFrameContentSize(strbuf_str(&packed), packed.length);
+    if (size > UNPACKED_MAX) /* its two errors are larger than that */
+        return NULL;
+    AUTO_FREE char *text = mem_alloc((size_t)size + 1);
+    size_t length = ZSTD_decompress(text, (size_t)size, strbuf_str(&packed), packed.length);
+    char why[160];
+    return ZSTD_isError(length) ? NULL : json_parse(text, length, why);
+}
+
+json_t *event_get_document(json_t *event, const char *key) {
+    json_t *document = json_get_object(event, key);
+    AUTO_FREE char *packed_key = mem_printf("%s" PACKED, key);
+    const char *encoded = json_get_text(event, packed_key, NULL);
+    if (document || !encoded)
+        return document;
+    document = unpack(encoded);
+    if (!document)
+        return NULL;
+    json_put(event, key, document);
+    return json_get_object(event, key);
+}
+
+/* ---- the record ---- */
 
 /* Who is speaking, by the session's own word: there is no user database in a static program. */
 static void put_who(json_t *event) {

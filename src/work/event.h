@@ -22,6 +22,11 @@ void event_put_text(json_t *event, const char *key, const char *text);
 /* A copy of a document in which secrets of all texts are masked; ids and digests stay. */
 json_t *event_masked_copy(const json_t *document);
 
+/* Puts a document under the key: as it is, or packed where it is large. */
+void event_put_document(json_t *event, const char *key, const json_t *document);
+/* Such a document, unpacked in its place; borrowed from the event. NULL: none that can be read. */
+json_t *event_get_document(json_t *event, const char *key);
+
 /* study: id, kept in the header and so in the index; NULL: none. store: takes the record in at
  * once; NULL: it waits in the journal folder. The record is durable when this returns 0, even if
  * the ledger could not be had then. "journal-no-place", "event-too-large". */

@@ -2,6 +2,8 @@
 /* Finds the newest kept estimate of each study. Reads no plan but the one at hand. */
 #include "work/studies.h"
 
+#include "work/event.h"
+
 #include <string.h>
 
 void work_studies_done(struct work_studies *studies) {
@@ -44,7 +46,7 @@ static int find_newest(struct runs *runs, const char *study, json_t **ret_event,
     for (size_t i = json_array_size(events); i > 0 && !*ret_event; i--) {
         json_t *event = json_array_get(events, i - 1);
         if (strcmp(json_get_text(event, "type", ""), "estimate") == 0 &&
-            json_get_object(event, "estimate"))
+            event_get_document(event, "estimate"))
             *ret_event = json_incref(event);
     }
     return 0;

@@ -244,7 +244,8 @@ int work_estimate_freeze(struct work_study *study, const struct place *place, st
         json_put_text(event, "fingerprint", fingerprint);
     json_put_text(event, "method", ESTIMATE_METHOD);
     json_put(event, "blocks", block_states(study));
-    json_put(event, "estimate", event_masked_copy(estimate));
+    AUTO_JSON json_t *masked = event_masked_copy(estimate);
+    event_put_document(event, "estimate", masked);
     rc = event_write(place, store, study->plan->study.id, event, id, err);
     if (rc == 0)
         remember(study, event, id);
@@ -322,9 +323,10 @@ size_t work_estimate_frozen(const struct work_study *study, struct work_frozen *
     size_t count = json_array_size(study->events), found = 0;
     struct work_frozen *frozen = arena_alloc(study->arena, (count + 1) * sizeof(*frozen));
     for (size_t i = count; i > 0; i--) { /* events stand oldest first */
-        const json_t *event = json_array_get(study->events, i - 1);
-        json_t *estimate = json_get_object(event, "estimate");
-        if (!is_type(event, "estimate") || !estimate)
+        json_t *event = json_array_get(study->events, i - 1);
+        json_t *estimate =
+            is_type(event, "estimate") ? event_get_document(event, "estimate") : NULL;
+        if (!estimate)
             continue;
         frozen[found++] = (struct work_frozen){
             .event = json_get_text(event, "id", ""),

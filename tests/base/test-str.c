@@ -298,6 +298,27 @@ static void test_base64(void **state) {
     }
 }
 
+static void test_from_base64(void **state) {
+    (void)state;
+    for (size_t length = 0; length < 40; length++) {
+        AUTO_STRBUF struct strbuf bytes = STRBUF_INIT, text = STRBUF_INIT, back = STRBUF_INIT;
+        for (size_t i = 0; i < length; i++)
+            strbuf_add_char(&bytes, (char)(i * 37 + length * 11));
+        str_add_base64(&text, strbuf_str(&bytes), length);
+        assert_int_equal(str_from_base64(strbuf_str(&text), text.length, &back), 0);
+        assert_int_equal(back.length, length);
+        assert_memory_equal(strbuf_str(&back), strbuf_str(&bytes), length);
+    }
+    static const char *const bad[] = {"A",    "AA",   "AAA",  "AA=A",  "====", "A===", "AA==AAAA",
+                                      "AB==", "AAB=", "AA A", "AA\nA", "AA-A", "AAAAA"};
+    for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+        AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+        assert_int_equal(str_from_base64(bad[i], strlen(bad[i]), &out), -EINVAL);
+    }
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    assert_int_equal(str_from_base64("AA\0A", 4, &out), -EINVAL);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prefix_suffix),
@@ -310,6 +331,7 @@ int main(void) {
         cmocka_unit_test(test_durations),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_base64),
+        cmocka_unit_test(test_from_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

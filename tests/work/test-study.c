@@ -160,7 +160,7 @@ static void a_named_plan_must_be_there(void **state) {
     assert_int_equal(work_find_plan(NULL, arena, &path, &err), -EISDIR);
     assert_non_null(strstr(err.text, "PROBELAUF_PLAN"));
     assert_string_equal(find("probelauf.yaml", arena), "probelauf.yaml"); /* the option first */
-    assert_null(find("none", arena)); /* asked for: no plan */
+    assert_null(find("none", arena));                                     /* asked for: no plan */
     setenv("PROBELAUF_PLAN", "none", 1);
     assert_null(find(NULL, arena));
     setenv("PROBELAUF_PLAN", "", 1);
@@ -414,9 +414,9 @@ static void what_cannot_be_frozen(void **state) {
     shell(home, "mv data/3.txt data/2.txt && ln -s /nowhere weights/part/c");
     expect_refusal(home, "validate", "input-unreadable", "weights/part/c");
     shell(home, "rm weights/part/c && ln -s ../.. weights/part/c");
-    expect_refusal(home, "validate", "input-unreadable", "weights/part/c");
+    expect_refusal(home, "validate", "input-unreadable", "weights/part/c' is neither");
     shell(home, "rm weights/part/c && mkfifo weights/part/c");
-    expect_refusal(home, "validate", "input-unreadable", "weights/part/c");
+    expect_refusal(home, "validate", "input-unreadable", "weights/part/c' is neither");
 }
 
 static void count_calls(uint64_t bytes, void *context) {
@@ -607,6 +607,35 @@ static void kept_estimates_newest_first(void **state) {
     assert_string_not_equal(frozen[1].who, "");
 }
 
+static void a_large_estimate_is_kept_packed(void **state) {
+    const struct home *home = *state;
+    AUTO_RUNS struct runs *runs = open_runs(home);
+    AUTO_WORK_STUDY struct work_study study, again;
+    struct err err = ERR_INIT;
+    struct work_frozen *frozen;
+    AUTO_JSON json_t *estimate = parse("{'schema':'probelauf.estimate/1'}");
+    json_t *list = json_array();
+    for (int i = 0; i < 400000; i++)
+        json_array_append_new(list, json_text("the same words, many times over"));
+    json_put(estimate, "list", list);
+    open_study(runs, NULL, &study);
+    must(work_estimate_freeze(&study, &home->place, runs_store(runs), "large", estimate, &err),
+         &err);
+    open_study(runs, NULL, &again);
+    assert_int_equal(work_estimate_frozen(&again, &frozen), 1);
+    assert_true(json_equal(frozen[0].estimate, estimate));
+}
+
+static void packed_documents_that_are_damaged(void **state) {
+    (void)state;
+    static const char *const bad[] = {"", "!", "AAAA", "KLUv/QBYAQAA", "bm90IHpzdGQ="};
+    for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
+        AUTO_JSON json_t *event = json_object();
+        json_put_text(event, "estimate_zstd_base64", bad[i]);
+        assert_null(event_get_document(event, "estimate"));
+    }
+}
+
 static void names_of_kept_estimates(void **state) {
     const struct home *home = *state;
     AUTO_RUNS struct runs *runs = open_runs(home);
@@ -687,6 +716,8 @@ int main(void) {
         STUDY_TEST(secrets_are_masked_and_ids_kept),
         STUDY_TEST(what_is_too_large_is_refused),
         STUDY_TEST(kept_estimates_newest_first),
+        STUDY_TEST(a_large_estimate_is_kept_packed),
+        STUDY_TEST(packed_documents_that_are_damaged),
         STUDY_TEST(names_of_kept_estimates),
         STUDY_TEST(what_makes_an_estimate_outdated),
     };
