@@ -98,7 +98,7 @@ void simulate_add(struct futures *sum, const struct futures *part, struct arena 
 
 struct futures simulate_sum(const struct futures *parts, size_t count, struct arena *arena,
                             bool *ret_open) {
-    struct futures sum = {FUTURES_OPEN};
+    struct futures sum = {.kind = FUTURES_OPEN};
     bool open = false;
 
     for (size_t i = 0; i < count; i++) {
@@ -165,9 +165,9 @@ struct futures simulate_runs(const double *values, size_t count, uint64_t repeat
         return simulate_value(0.0);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(values[i]) || values[i] < 0.0)
-            return (struct futures){FUTURES_OPEN};
+            return (struct futures){.kind = FUTURES_OPEN};
     if (count == 0)
-        return (struct futures){FUTURES_OPEN};
+        return (struct futures){.kind = FUTURES_OPEN};
     bool borrows = count == 1 && borrow.freedom > 0.0;
     if (!predict_is_positive(values, count) || (count == 1 && !borrows))
         return simulate_value((double)repeats * predict_median(values, count));
@@ -281,10 +281,10 @@ struct futures simulate_retries(uint64_t attempts, uint64_t failures, const doub
     if (successes == 0)
         return simulate_value(0.0);
     if (attempts == 0 || failures > attempts || lost_count == 0)
-        return (struct futures){FUTURES_OPEN};
+        return (struct futures){.kind = FUTURES_OPEN};
     for (size_t i = 0; i < lost_count; i++)
         if (!isfinite(lost[i]) || lost[i] < 0.0)
-            return (struct futures){FUTURES_OPEN};
+            return (struct futures){.kind = FUTURES_OPEN};
 
     struct futures futures = drawn(draws, arena);
     AUTO_FREE double *shares = mem_alloc(lost_count * sizeof *shares);

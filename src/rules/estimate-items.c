@@ -71,7 +71,7 @@ void estimate_work_add(struct block_work *work, enum component k, struct estimat
         add_to_view(work, VIEW_CALENDAR, k, item.name, piece);
         return;
     }
-    struct piece part = piece_scale(piece, 1.0 / (double)work->lanes, work->scratch);
+    struct piece part = piece_scale(piece, 1.0 / (double)work->lanes, work->draws);
     if (quantity_is_known(&part.quantity))
         part.quantity.bound = QUANTITY_AT_LEAST; /* a run cannot be divided */
     if (quantity_is_known(&part.quantity) && work->lanes_assumed) {
@@ -222,7 +222,7 @@ static struct piece project(const struct block_work *work, const struct conditio
     struct piece piece = {.futures =
                               simulate_runs(c->walls, c->count_used, repeats, maker->spread,
                                             estimate_stream(work, estimate_condition_key(c), own),
-                                            maker->draws, work->scratch, &borrowed)};
+                                            maker->draws, work->draws, &borrowed)};
     if (piece.futures.kind == FUTURES_OPEN)
         return no_evidence(work, c);
     piece.quantity = (struct quantity){
@@ -305,10 +305,12 @@ static void add_runs(struct block_work *work, const struct condition_work *c) {
     struct estimate_item item = {
         .name = estimate_condition_name(c), .count = c->count, .needs_machine = PLAN_YES};
     struct estimate_rule *rule = run_time_rule(work, c);
+    bool is_done = c->has_remaining && c->remaining == 0;
+    struct piece unit =
+        rule && !is_done ? piece_open(QUANTITY_NO_EVIDENCE, NULL) : project(work, c, 1, NULL);
 
-    if (c->has_remaining && c->remaining == 0) {
-        item.unit =
-            c->count_used > 0 ? project(work, c, 1, NULL).quantity : no_evidence(work, c).quantity;
+    item.unit = unit.quantity;
+    if (is_done) {
         add_runs_alone(work, item, piece_nothing(maker->arena, NULL));
         return;
     }
@@ -317,8 +319,6 @@ static void add_runs(struct block_work *work, const struct condition_work *c) {
         if (c->has_remaining)
             add_runs_alone(work, item,
                            estimate_rule_piece(maker, rule, rule->number * (double)c->remaining));
-    } else {
-        item.unit = project(work, c, 1, NULL).quantity;
     }
     if (!c->has_remaining) {
         add_runs_alone(work, item, piece_open(QUANTITY_NOT_ENTERED, c->count.detail));
@@ -333,13 +333,12 @@ static void add_runs(struct block_work *work, const struct condition_work *c) {
     double shares[COMPONENT_COUNT_];
     find_shares(c, shares);
     struct piece wall = project(work, c, c->remaining, work->study->block->id);
-    struct piece unit = project(work, c, 1, NULL);
     estimate_take_count(work, &wall, &c->count);
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
         if (k != COMPONENT_RUNS && shares[k] <= 0.0)
             continue;
-        struct piece part = shares[k] < 1.0 ? piece_scale(&wall, shares[k], work->scratch) : wall;
-        struct piece one = shares[k] < 1.0 ? piece_scale(&unit, shares[k], work->scratch) : unit;
+        struct piece part = shares[k] < 1.0 ? piece_scale(&wall, shares[k], work->draws) : wall;
+        struct piece one = shares[k] < 1.0 ? piece_scale(&unit, shares[k], work->draws) : unit;
         item.unit = one.quantity;
         estimate_work_add(work, k, item, &part, true);
     }
@@ -414,6 +413,14 @@ static void finish_component(struct block_work *work, enum component k) {
     work->ret->components[k].time = work->piece[VIEW_ALL][k].quantity;
 }
 
+static void add_condition(struct block_work *work, const struct condition_work *c) {
+    work->draws = arena_new();
+    add_runs(work, c);
+    if (!work->nothing_left && !work->replaced[COMPONENT_RETRIES])
+        estimate_add_retries(work, c);
+    work->draws = arena_free(work->draws);
+}
+
 void estimate_block_items(struct block_work *work) {
     struct estimate_maker *maker = work->maker;
     const struct plan_block *block = work->study->block;
@@ -421,16 +428,17 @@ void estimate_block_items(struct block_work *work) {
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_ && !work->nothing_left; k++)
         work->replaced[k] = k != COMPONENT_RUNS &&
                             estimate_rule_find(maker, block->id, ESTIMATE_COMPONENT, k, true);
-    for (size_t i = 0; i < work->condition_count; i++) {
-        add_runs(work, &work->conditions[i]);
-        if (!work->nothing_left && !work->replaced[COMPONENT_RETRIES])
-            estimate_add_retries(work, &work->conditions[i]);
-    }
+    for (size_t i = 0; i < work->condition_count; i++)
+        add_condition(work, &work->conditions[i]);
     for (size_t i = 0; i < block->steps.count && !work->nothing_left; i++) {
         const struct plan_step *step = plan_step_find(maker->plan, block->steps.items[i].text);
-        if (step && !work->replaced[step->component])
-            estimate_add_step(work, step);
+        if (!step || work->replaced[step->component])
+            continue;
+        work->draws = arena_new();
+        estimate_add_step(work, step);
+        work->draws = arena_free(work->draws);
     }
+    work->draws = work->scratch;
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_ && !work->nothing_left; k++) {
         struct estimate_rule *rule =
             k == COMPONENT_RUNS

@@ -119,7 +119,8 @@ struct block_work {
     struct estimate_maker *maker;
     const struct study_block *study;
     struct estimate_block *ret;
-    struct arena *scratch;
+    struct arena *scratch; /* of the sums, while the block is made */
+    struct arena *draws;   /* of one item's futures, which are dropped once they are added */
     struct condition_work *conditions;
     size_t condition_count;
     uint64_t lanes;

@@ -199,7 +199,7 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
     }
     simulate_settle(&sum.futures);
     if (!isfinite(sum.futures.value)) { /* no plan means that */
-        sum.futures = (struct futures){FUTURES_OPEN};
+        sum.futures = (struct futures){.kind = FUTURES_OPEN};
         *q =
             quantity_open(UNIT_SECOND, QUANTITY_FAILED, _("the sum is beyond what a number holds"));
         return sum;

@@ -164,7 +164,7 @@ static struct piece retries_drawn(struct block_work *work, const struct conditio
             c->remaining, limit.most,
             estimate_stream(work, arena_printf(arena, "retries %s", estimate_condition_key(c)),
                             work->study->block->id),
-            work->maker->draws, work->scratch, &unfinished)};
+            work->maker->draws, work->draws, &unfinished)};
     if (piece.futures.kind == FUTURES_OPEN)
         return piece_open(QUANTITY_NO_EVIDENCE, seen);
     piece.quantity = (struct quantity){.state = QUANTITY_ESTIMATED,

@@ -98,7 +98,7 @@ static struct piece step_piece(const struct block_work *work, const struct plan_
         .futures = simulate_runs(
             walls, seen, repeats, (struct simulate_spread){0.0, 0.0},
             estimate_stream(work, arena_printf(maker->arena, "step %s", step->name), own),
-            maker->draws, work->scratch, NULL)};
+            maker->draws, work->draws, NULL)};
     if (piece.futures.kind == FUTURES_OPEN)
         return piece_open(
             QUANTITY_NO_EVIDENCE,

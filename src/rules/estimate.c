@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MANY_CONDITIONS 200u  /* beyond, fewer futures are drawn for each */
+#define MANY_CONDITIONS 50u   /* beyond, fewer futures are drawn for each */
 #define LEAST_DRAWS     2000u /* the 5 % and 95 % quantiles are still those of 100 draws */
 #define DRAWS_MAX       10000000u
 

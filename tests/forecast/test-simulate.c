@@ -153,7 +153,7 @@ static void test_sum_future_by_future(void **state) {
     assert_true(simulate_interval(&parts[1], &b05, &b50, &b95));
     assert_true(simulate_interval(&sum, &s05, &s50, &s95));
     assert_true(s05 > a05 + b05 && s95 < a95 + b95); /* narrower than adding the ends */
-    struct futures again = {FUTURES_OPEN};
+    struct futures again = {.kind = FUTURES_OPEN};
     simulate_add(&again, &parts[0], arena);
     simulate_add(&again, &parts[1], arena);
     simulate_settle(&again);
@@ -170,11 +170,11 @@ static void test_independent(void **state) {
 }
 
 static void test_sum_of_kinds(void **state) {
-    double p05, p50, p95;
+    double p05 = 0.0, p50 = 0.0, p95 = 0.0;
     bool open = false;
     (void)state;
     struct futures drawn = runs(three, 3, 3, "a");
-    struct futures parts[] = {drawn, simulate_value(0.0), {FUTURES_OPEN}};
+    struct futures parts[] = {drawn, simulate_value(0.0), {.kind = FUTURES_OPEN}};
     struct futures sum = simulate_sum(parts, 3, arena, &open);
     assert_true(open && simulate_interval(&sum, &p05, &p50, &p95));
     assert_true(p05 == drawn.p05 && p50 == drawn.value && p95 == drawn.p95);
@@ -186,7 +186,7 @@ static void test_sum_of_kinds(void **state) {
     struct futures turned = simulate_sum(values, 2, arena, &open);
     assert_true(turned.no_interval);
     assert_same(&turned, &sum);
-    struct futures none[] = {{FUTURES_OPEN}, {FUTURES_OPEN}};
+    struct futures none[] = {{.kind = FUTURES_OPEN}, {.kind = FUTURES_OPEN}};
     assert_true(simulate_sum(none, 2, arena, &open).kind == FUTURES_OPEN && open);
     assert_true(simulate_sum(none, 0, arena, &open).kind == FUTURES_OPEN && !open);
 }
@@ -200,7 +200,8 @@ static void test_scale(void **state) {
     assert_true(half.value == 0.5 * f.value && half.p95 == 0.5 * f.p95);
     struct futures zero = simulate_scale(f, 0.0, arena);
     assert_true(zero.kind == FUTURES_VALUE && zero.value == 0.0);
-    assert_int_equal(simulate_scale((struct futures){FUTURES_OPEN}, 2.0, arena).kind, FUTURES_OPEN);
+    assert_int_equal(simulate_scale((struct futures){.kind = FUTURES_OPEN}, 2.0, arena).kind,
+                     FUTURES_OPEN);
 }
 
 /* ---- borrowed spread ---- */

@@ -731,7 +731,7 @@ static void test_many_conditions(void **state) {
     for (size_t i = 0; i < 100; i++)
         three_runs(b, &block->conditions[i]);
     const struct estimate *e = built_estimate(b);
-    assert_int_equal(e->draws, 20000 * 200 / 300);
+    assert_int_equal(e->draws, 20000 * 50 / 300);
     assert_true(e->total.computing.has_interval && e->total.computing.n == 300);
     assert_line(e->open, e->open_count, "one: runs: a=100, a=101, a=102 and 197 more");
 }
