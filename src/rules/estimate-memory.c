@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/msg.h"
+#include "model/quantity-read.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -132,14 +133,14 @@ static struct quantity stated(const struct block_work *work, struct plan_bytes b
     return q;
 }
 
-/* A figure of the machine's record ({"state": "measured", "value": …}), or open. */
-static struct quantity machine_figure(const struct run *run, const char *part, const char *name) {
-    const json_t *figure = json_object_get(json_get_object(run->environment, part), name);
-    double value = json_get_real(figure, "value", -1.0);
-    if (!json_is_object(figure) || !isfinite(value) || value < 0.0 ||
-        strcmp(json_get_text(figure, "state", ""), quantity_state_name(QUANTITY_MEASURED)) != 0)
+/* A figure of the machine's record. */
+static struct quantity machine_figure(const struct run *run, const char *part, const char *name,
+                                      struct arena *arena) {
+    struct quantity q = quantity_from_json(
+        json_object_get(json_get_object(run->environment, part), name), UNIT_BYTE, arena);
+    if (q.state == QUANTITY_MEASURED && q.value < 0.0)
         return quantity_open(UNIT_BYTE, QUANTITY_NOT_IN_RECORD, NULL);
-    return quantity_measured(UNIT_BYTE, value, json_get_text(figure, "method", NULL));
+    return q;
 }
 
 static void take_smaller(struct quantity *smallest, const struct quantity *q, const struct run *run,
@@ -148,7 +149,6 @@ static void take_smaller(struct quantity *smallest, const struct quantity *q, co
         (quantity_is_known(smallest) && smallest->value <= q->value))
         return;
     *smallest = *q;
-    smallest->method = q->method ? arena_strdup(arena, q->method) : NULL;
     smallest->sources = NULL;
     smallest->source_count = 0;
     add_run_source(smallest, run, arena);
@@ -166,8 +166,8 @@ static struct quantity host_capacity(const struct block_work *work) {
     for (size_t i = 0; i < work->condition_count; i++)
         for (size_t r = 0; r < work->conditions[i].count_used; r++) {
             const struct run *run = work->conditions[i].runs[r];
-            struct quantity limit = machine_figure(run, "limits", "memory");
-            struct quantity total = machine_figure(run, "totals", "memory");
+            struct quantity limit = machine_figure(run, "limits", "memory", work->maker->arena);
+            struct quantity total = machine_figure(run, "totals", "memory", work->maker->arena);
             take_smaller(&capacity, &limit, run, work->maker->arena);
             take_smaller(&capacity, &total, run, work->maker->arena);
         }
