@@ -369,7 +369,16 @@ static int extract_regex(const char *expression, const char *text, size_t length
         memcpy(line, text + begin, size);
         line[size] = '\0';
         regmatch_t at[2];
-        if (size > 0 && regexec(&regex, line, 2, at, 0) == 0 && at[group].rm_so >= 0) {
+        bool is_cut = end - begin > size;
+        bool matches = size > 0 && regexec(&regex, line, 2, at, is_cut ? REG_NOTEOL : 0) == 0 &&
+                       at[group].rm_so >= 0;
+        if (matches && is_cut && (size_t)at[0].rm_eo == size) {
+            regfree(&regex);
+            return err_set(err, -EINVAL, "extract-syntax",
+                           "what matches '%s' goes on behind the first %u bytes of its line",
+                           expression, LINE_MAX_BYTES);
+        }
+        if (matches) {
             take_text(line + at[group].rm_so, (size_t)(at[group].rm_eo - at[group].rm_so), arena,
                       ret_value);
             rc = 0;

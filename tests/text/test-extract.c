@@ -4,6 +4,7 @@
 #include "../base/testing.h"
 
 #include "text/extract.h"
+#include "text/pattern.h"
 
 #include <errno.h>
 
@@ -199,6 +200,23 @@ static void regex_that_does_not_match(void **state) {
     fails(EXTRACT_REGEX, "^b", NULL, "a\n\n\nab\n", "extract-absent", "");
 }
 
+/* Of a line only its first bytes are looked at; what touches their end may go on behind it. */
+static void a_cut_line_gives_no_cut_number(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_add_str(&text, "r=7\n");
+    for (size_t i = 0; i < LINE_MAX_BYTES - 7; i++)
+        strbuf_add_char(&text, 'x');
+    strbuf_add_str(&text, "r=0.123456789\n");
+    fails(EXTRACT_REGEX, "r=([0-9.]+)", NULL, strbuf_str(&text), "extract-syntax", "4096");
+    fails(EXTRACT_REGEX, "^x+r=([0-9.]+)$", NULL, strbuf_str(&text), "extract-absent", "");
+    strbuf_clear(&text);
+    strbuf_add_str(&text, "r=0.125 ");
+    for (size_t i = 0; i < LINE_MAX_BYTES; i++)
+        strbuf_add_char(&text, 'x');
+    is_number(EXTRACT_REGEX, "r=([0-9.]+)", NULL, strbuf_str(&text), 0.125);
+}
+
 static void wrong_specs_are_refused(void **state) {
     (void)state;
     fails(EXTRACT_JSON, "a/b", NULL, "{}", "extract-spec", "'/'");
@@ -266,6 +284,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(csv_that_is_not_there, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_line_that_matches_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(regex_that_does_not_match, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cut_line_gives_no_cut_number, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_specs_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(long_values_are_cut_between_characters, setup, teardown),
         cmocka_unit_test_setup_teardown(garbage_is_survived, setup, teardown),
