@@ -222,6 +222,9 @@ static const char *why_other_code(const struct run *run, const struct evidence_t
     const char *want = frozen ? target->freeze->code_digest : target->code_digest;
     const char *digest = json_get_text(json_get_object(run->environment, "code"), "digest", NULL);
 
+    if (!want && target->plan->code.paths.count > 0)
+        return _("the code under code.paths is not known now (a path that names no tracked file, "
+                 "or no git there)");
     if (!want)
         return why_not_reference_code(run, target->reference);
     if (!digest || !*digest)

@@ -253,6 +253,12 @@ static void test_code_of_reference(void **state) {
     assert_counts(f);
     f->target.reference = NULL;
     assert_counts(f);
+    /* The plan names the code, so "both not known" is no reason to count: nobody would see an
+     * edit. */
+    f->s.plan.code.paths = build_texts(f->s.arena, "no-such.py");
+    assert_none(f, "the code under code.paths is not known now");
+    build_put(f->run->environment, "code", "{\"digest\":\"d2\",\"paths\":[\"no-such.py\"]}");
+    assert_none(f, "the code under code.paths is not known now");
 }
 
 static void test_frozen_code(void **state) {
