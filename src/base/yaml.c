@@ -172,7 +172,7 @@ static const struct {
     {"found undefined tag handle", true,
      N_("tags are not allowed here; put a text that begins with '!' in quotes")},
     {"did not find expected comment or line break", false,
-     N_("nothing may follow '|' or '>' on its line")},
+     N_("nothing may follow '|' or '>' on its line; put a text that begins with it in quotes")},
 };
 
 /* The tab in front of a line's text, as a column; 0: there is none. libyaml calls it a character

@@ -200,6 +200,7 @@ static void test_refused_bytes(void **state) {
 static void test_refused_syntax(void **state) {
     (void)state;
     static const struct refused refused[] = {
+        {"a: >= 0.9\n", 0, 1, 5, "put a text that begins with it in quotes"},
         {"a: b: c\n", 0, 1, 5, "a ': ' does not belong here"},
         {"a: \"b\n", 0, 1, 4, "never closed"},
         {"a: 'b\n", 0, 1, 4, "never closed"},
