@@ -181,10 +181,13 @@ static void next_step(struct strbuf *out, struct report_style style, const struc
     const char *tail = facts_id_tail(run->id);
     bool explained = run->outcome == OUTCOME_OK || run->outcome == OUTCOME_BUDGET ||
                      run->outcome == OUTCOME_INTERRUPTED;
+    bool of_plan = json_get_text(run->start, "study", NULL) != NULL;
     AUTO_FREE char *text =
-        can_be_base(run) ? mem_printf("probelauf show %s, probelauf estimate --repeat 24", tail)
-        : explained      ? mem_printf("probelauf show %s", tail)
-                         : mem_printf("probelauf explain %s, probelauf show %s", tail, tail);
+        can_be_base(run) && of_plan
+            ? mem_printf("probelauf show %s, probelauf block list, probelauf estimate", tail)
+        : can_be_base(run) ? mem_printf("probelauf show %s, probelauf estimate --repeat 24", tail)
+        : explained        ? mem_printf("probelauf show %s", tail)
+                           : mem_printf("probelauf explain %s, probelauf show %s", tail, tail);
     line(out, style, _("next"), text);
 }
 

@@ -39,6 +39,16 @@ static void an_ordinary_run_fits_into_eight_lines(void **state) {
     assert_non_null(strstr(ok_text, "probelauf estimate --repeat 24"));
 }
 
+/* With a plan the next question is about the plan, not about 24 more of the same. */
+static void a_run_of_a_study_leads_to_the_plan(void **state) {
+    (void)state;
+    AUTO_RUN struct run *ok = build_ok();
+    json_object_set_new(ok->start, "study", json_string("01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f21"));
+    AUTO_FREE char *text = summary(ok);
+    assert_non_null(strstr(text, ", probelauf block list, probelauf estimate\n"));
+    assert_null(strstr(text, "--repeat"));
+}
+
 static void phases_that_are_not_separated_say_how_to(void **state) {
     (void)state;
     AUTO_RUN struct run *plain = build_plain();
@@ -195,6 +205,7 @@ static void a_start_that_failed_tells_why(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ordinary_run_fits_into_eight_lines),
+        cmocka_unit_test(a_run_of_a_study_leads_to_the_plan),
         cmocka_unit_test(phases_that_are_not_separated_say_how_to),
         cmocka_unit_test(buffered_output_says_how_to_get_lines),
         cmocka_unit_test(an_unmet_check_stands_beside_the_outcome),
