@@ -332,17 +332,28 @@ static void count_run(const struct joining *joining, struct study_condition *con
     condition->failures += run->run->outcome != OUTCOME_OK;
 }
 
+/* The newest run that ended well says what stands in the way now; a newer one that failed or was
+ * declared invalid would hide it. */
 static const char *why_no_better(const struct joining *joining, const struct entry *entry) {
     const struct study_condition *condition = entry->condition;
+    const char *why = NULL;
 
     if (condition->level == EVIDENCE_MEASURED)
         return NULL;
     if (entry->run_count == 0)
         return _("no run yet");
-    for (size_t i = 0; i < entry->run_count; i++)
-        if (entry->evidence[i].level == condition->level)
-            return arena_printf(joining->arena, _("the newest: %s"), entry->evidence[i].why);
-    return NULL;
+    for (size_t i = 0; i < entry->run_count; i++) {
+        const struct run *run = joining->study->runs[entry->runs[i]].run;
+        if (entry->evidence[i].level != condition->level)
+            continue;
+        if (comparable_why_unusable(run, false) == NULL)
+            return arena_printf(joining->arena,
+                                why ? _("the newest usable run: %s") : _("the newest: %s"),
+                                entry->evidence[i].why);
+        if (!why)
+            why = entry->evidence[i].why;
+    }
+    return why ? arena_printf(joining->arena, _("the newest: %s"), why) : NULL;
 }
 
 /* In a block that is not the run's own it is shown as that block sees it. */

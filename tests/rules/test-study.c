@@ -74,6 +74,24 @@ static void test_block_without_runs(void **state) {
     assert_says(study->blocks[1].why, "it has no conditions");
 }
 
+/* What became of the last attempt must not hide why the good ones do not count any more. */
+static void test_reason_is_of_a_usable_run(void **state) {
+    struct build_study *s = *state;
+    struct plan_block *block = build_block(s, "compare", 2, TOKENS);
+    struct plan_condition *condition = build_condition(s, block, "keep=0.5");
+    json_put_text(build_study_run(s, condition, 10.0)->start, "paper_version", "v0");
+    build_study_run(s, condition, 11.0)->outcome = OUTCOME_FAILED;
+    struct run *invalid = build_study_run(s, condition, 12.0);
+    invalid->validity = RUN_INVALID;
+    const struct study *study = build_derive(s);
+
+    assert_says(study->blocks[0].conditions[0].why,
+                "the newest usable run: the paper version was 'v0'");
+    json_put_text(invalid->start, "purpose", "function-test"); /* invalid is still said first */
+    study = build_derive(s);
+    assert_says(study->blocks[0].conditions[0].why, "the newest usable run: the paper version");
+}
+
 static void test_states(void **state) {
     struct build_study *s = *state;
     struct plan_block *block = build_block(s, "compare", 2, TOKENS);
@@ -655,6 +673,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_nothing),
         TEST(test_block_without_runs),
+        TEST(test_reason_is_of_a_usable_run),
         TEST(test_states),
         TEST(test_attempts),
         TEST(test_weakest),
