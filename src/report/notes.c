@@ -197,6 +197,7 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
         return !run->lines_came_together &&
                (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
                !json_get_text(run->start, "phase", NULL) &&
+               !json_get_text(run->start, "step", NULL) &&
                is_not_separated(&run->phase[PHASE_LOAD]) &&
                is_not_separated(&run->phase[PHASE_COMPUTE]);
     case NOTE_MOSTLY_UNATTRIBUTED:

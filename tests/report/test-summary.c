@@ -59,6 +59,10 @@ static void phases_that_are_not_separated_say_how_to(void **state) {
     json_object_set_new(plain->start, "phase", json_string("setup")); /* the user said what it is */
     AUTO_FREE char *declared = summary(plain);
     assert_null(strstr(declared, "not separated"));
+    json_object_del(plain->start, "phase");
+    json_object_set_new(plain->start, "step", json_string("install")); /* and so does a step */
+    AUTO_FREE char *step = summary(plain);
+    assert_null(strstr(step, "not separated"));
 }
 
 static void buffered_output_says_how_to_get_lines(void **state) {
