@@ -88,11 +88,26 @@ static const char *why_not_character(uint32_t code) {
     return NULL;
 }
 
+/* The place is that of the first byte too many. */
+static int refuse_size(struct parsing *parsing) {
+    size_t line = 1, column = 1;
+    for (size_t at = 0; at < YAML_FILE_MAX; at++) {
+        unsigned char byte = (unsigned char)parsing->bytes[at];
+        if (byte == '\n') {
+            line++;
+            column = 1;
+        } else if ((byte & 0xC0) != 0x80) { /* no further byte of a character */
+            column++;
+        }
+    }
+    return refuse(parsing->problem, parsing->arena, line, column,
+                  _("the file is larger than 4 MiB; nobody writes that by hand"));
+}
+
 static int check_bytes(struct parsing *parsing) {
     struct arena *arena = parsing->arena;
     if (parsing->length > YAML_FILE_MAX)
-        return refuse(parsing->problem, arena, 0, 0,
-                      _("the file is larger than 4 MiB; nobody writes that by hand"));
+        return refuse_size(parsing);
     const char *encoding = encoding_of_mark(parsing->bytes, parsing->length);
     if (encoding != NULL)
         return refuse(parsing->problem, arena, 1, 1,

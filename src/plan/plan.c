@@ -138,7 +138,7 @@ static int set_place(struct plan *plan, const char *path, struct err *err) {
 /* Everything else in a plan of another format may mean something else. */
 static bool is_of_this_format(struct plan_reading *reading, const struct yaml_node *root) {
     if (root == NULL) {
-        plan_complain(reading, (struct plan_at){0}, "plan-empty",
+        plan_complain(reading, (struct plan_at){1, 1}, "plan-empty",
                       "the plan is empty; 'probelauf init' writes one to begin with");
         return false;
     }

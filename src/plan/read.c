@@ -189,6 +189,14 @@ static int check_expression(enum schema_type type, const char *text, struct err 
     return 0;
 }
 
+/* Without the line end that '|' and '>' leave behind the last line. */
+static const char *without_line_end(struct reader *reader, const char *text) {
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    return text[length] == '\0' ? text : arena_strndup(reader->arena, text, length);
+}
+
 /* NULL, and a complaint: it is none. */
 static const char *read_text(struct reader *reader, const struct yaml_node *node, const char *key,
                              enum schema_type type) {
@@ -201,7 +209,7 @@ static const char *read_text(struct reader *reader, const struct yaml_node *node
         plan_complain(reader->reading, place(node), "plan-expression", "%s", err.text);
         return NULL;
     }
-    return node->text;
+    return type == SCHEMA_TEXT ? without_line_end(reader, node->text) : node->text;
 }
 
 /* ---- words ---- */
@@ -610,6 +618,8 @@ static const struct schema_key *find_key(const struct schema_part *part, const c
 
 static void complain_unknown(struct reader *reader, const struct schema_part *part,
                              const struct yaml_node *name) {
+    if (reader->reading->complaint_count >= PLAN_COMPLAINTS_MAX)
+        return; /* nobody would read it, and a file may hold 10^5 of them */
     const char *names[64];
     size_t count = 0;
     AUTO_STRBUF struct strbuf list = STRBUF_INIT;

@@ -277,7 +277,8 @@ static void test_files(void **state) {
     assert_scalar(yaml_get(root, "a"), "b", 1, 4);
     assert_int_equal(truncate(path, (off_t)YAML_FILE_MAX + 1), 0);
     assert_int_equal(yaml_read(path, arena, &root, NULL, NULL, &problem, &err), -EINVAL);
-    assert_int_equal(problem.line, 0);
+    assert_int_equal(problem.line, 2); /* behind "a: b" */
+    assert_int_equal(problem.column, YAML_FILE_MAX - 4);
     assert_non_null(strstr(problem.text, "4 MiB"));
     assert_int_equal(truncate(path, (off_t)YAML_FILE_MAX), 0); /* small enough, and zero bytes */
     assert_int_equal(yaml_read(path, arena, &root, NULL, NULL, &problem, &err), -EINVAL);

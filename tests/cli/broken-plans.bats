@@ -45,7 +45,7 @@ refused_as() {
     { printf 'probelauf: 1\ncode: {repo: '; head -c 10485760 /dev/zero | tr '\0' x; echo '}'; } >long.yaml
     run probelauf check long.yaml
     [ "$status" -eq 1 ]
-    [ "${lines[0]}" = "probelauf: error[plan-yaml]: long.yaml: the file is larger than 4 MiB; nobody writes that by hand" ]
+    [ "${lines[0]}" = "probelauf: error[plan-yaml]: long.yaml:2:4194292: the file is larger than 4 MiB; nobody writes that by hand" ]
     { printf 'probelauf: 1\ncode: '; head -c 1000000 /dev/zero | tr '\0' '['; } >deep.yaml
     run probelauf check deep.yaml
     [ "$status" -eq 1 ]

@@ -90,7 +90,7 @@ static void test_a_line_of_ten_megabytes(void **state) {
     strbuf_add_str(&text, "}\n");
     assert_refused(
         state, &text,
-        "0:0 error[plan-yaml] the file is larger than 4 MiB; nobody writes that by hand\n");
+        "3:4194242 error[plan-yaml] the file is larger than 4 MiB; nobody writes that by hand\n");
 }
 
 /* Just not too large: brackets, keys, entries, complaints. */

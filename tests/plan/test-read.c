@@ -68,7 +68,7 @@ static void test_study(void **state) {
     assert_string_equal(study->paper_version, "arXiv v2");
     assert_string_equal(study->paper_url, "https://arxiv.org/abs/2601.00000v2");
     assert_int_equal(study->scope, PLAN_SCOPE_FULL_BENCHMARK);
-    assert_string_equal(study->scope_note, "two models and eight prompts\n");
+    assert_string_equal(study->scope_note, "two models and eight prompts");
 }
 
 static void test_claims(void **state) {
