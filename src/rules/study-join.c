@@ -9,6 +9,7 @@
 #include "rules/study-parts.h"
 
 #include "base/msg.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,17 +158,48 @@ static size_t find_nearest(const struct joining *joining, const struct run *run)
 
 /* ---- runs to entries ---- */
 
-/* Why a run that belongs to no condition of the plan and to no step of it is unplanned (C9). */
-static const char *why_unplanned(const struct joining *joining, const struct run *run) {
+/* Why what was said with -c led to no condition. The plan may have it: with too little said, it is
+ * still nobody's to guess. */
+static const char *why_no_condition(const struct joining *joining, const struct run *run,
+                                    const struct plan_pairs *given) {
+    struct arena *arena = joining->arena;
+    const char *text = evidence_pairs_text(given, arena);
+    const struct plan_condition *condition = NULL;
+    const char *why = NULL;
+
+    switch (plan_match(joining->study->input->plan, json_get_text(run->start, "block", NULL),
+                       given->items, given->count, arena, &condition, &why)) {
+    case PLAN_MATCH_NONE:
+        break;
+    case PLAN_MATCH_ONE:
+        return arena_printf(arena, _("when it was started, %s did not lead to one condition"),
+                            text);
+    case PLAN_MATCH_SEVERAL:
+        return arena_printf(arena, _("%s does not tell its condition: %s"), text, why);
+    }
+    return arena_printf(arena, _("the plan has no condition for %s"), text);
+}
+
+/* Why a run that belongs to no condition of the plan and to no step of it is unplanned (C9). known:
+ * the reasons of what was said before, since many runs may be started with the same words. */
+static const char *why_unplanned(const struct joining *joining, const struct run *run,
+                                 json_t *known) {
     struct arena *arena = joining->arena;
     const char *step = json_get_text(run->start, "step", NULL);
     struct plan_pairs given = given_pairs(json_get_object(run->start, "condition"), arena);
 
     if (step)
         return arena_printf(arena, _("the plan has no step '%s'"), evidence_shown(step, arena));
-    if (given.count > 0)
-        return arena_printf(arena, _("the plan has no condition for %s"),
-                            evidence_pairs_text(&given, arena));
+    if (given.count > 0) {
+        AUTO_FREE char *said = mem_printf("%s\n%s", json_get_text(run->start, "block", ""),
+                                          evidence_pairs_text(&given, arena));
+        const char *why = json_get_text(known, said, NULL);
+        if (why)
+            return arena_strdup(arena, why);
+        why = why_no_condition(joining, run, &given);
+        json_put_text(known, said, why);
+        return why;
+    }
     if (json_get_text(run->start, "condition_id", NULL))
         return _("the plan does not have its condition any more");
     return _("it was started without a condition of the plan (-c) and without a step (--step)");
@@ -197,7 +229,7 @@ static bool find_entries(struct joining *joining, size_t i, const char *id, json
     return is_planned;
 }
 
-static void place_run(struct joining *joining, size_t i, json_t *nearest) {
+static void place_run(struct joining *joining, size_t i, json_t *nearest, json_t *known) {
     struct study_run *study_run = &joining->study->runs[i];
     const struct run *run = study_run->run;
     const char *id = json_get_text(run->start, "condition_id", NULL);
@@ -209,17 +241,18 @@ static void place_run(struct joining *joining, size_t i, json_t *nearest) {
     bool is_planned = id && find_entries(joining, i, id, nearest);
     study_run->planned = is_planned || study_run->step != NULL;
     if (!study_run->planned && joining->first[i] == NO_ENTRY)
-        study_run->unplanned_why = why_unplanned(joining, run);
+        study_run->unplanned_why = why_unplanned(joining, run, known);
 }
 
 static void place_runs(struct joining *joining) {
     struct study *study = joining->study;
     AUTO_JSON json_t *nearest = json_object();
+    AUTO_JSON json_t *known = json_object();
 
     joining->first = arena_alloc(joining->arena, (study->run_count + 1) * sizeof(size_t));
     joining->last = arena_alloc(joining->arena, (study->run_count + 1) * sizeof(size_t));
     for (size_t i = 0; i < study->run_count; i++) {
-        place_run(joining, i, nearest);
+        place_run(joining, i, nearest, known);
         for (size_t e = joining->first[i]; e != NO_ENTRY && e <= joining->last[i]; e++)
             joining->entries[e].run_count++;
     }

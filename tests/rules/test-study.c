@@ -330,6 +330,29 @@ static void test_unplanned(void **state) {
     assert_int_equal(study->spent.n, 6);
 }
 
+/* Too little was said: the plan has conditions for it, and which one is not guessed. */
+static void test_several_conditions(void **state) {
+    struct build_study *s = *state;
+    build_condition(s, build_block(s, "compare", 1, TOKENS), "keep=0.5 policy=evict");
+    struct plan_block *block = build_block(s, "scale", 1, "tokens=96 context=64");
+    struct run *run = build_study_run(s, build_condition(s, block, "keep=0.5 policy=evict"), 1.0);
+    struct run *again = build_study_run(s, &block->conditions[0], 1.0);
+
+    json_object_del(run->start, "condition_id");
+    json_object_del(run->start, "block");
+    build_put(run->start, "condition", "{\"keep\":\"0.5\"}");
+    json_object_del(again->start, "condition_id");
+    json_object_del(again->start, "block");
+    build_put(again->start, "condition", "{\"keep\":\"0.5\"}");
+    const struct study *study = build_derive(s);
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(nth(study, i)->planned);
+        assert_says(nth(study, i)->unplanned_why,
+                    "keep=0.5 does not tell its condition: it could be");
+        assert_says(nth(study, i)->unplanned_why, "of block 'scale'");
+    }
+}
+
 /* Runs of a plan that was changed since are shown where they were meant, and are unplanned now. */
 static void test_changed_plan(void **state) {
     struct build_study *s = *state;
@@ -544,7 +567,7 @@ static void test_sentence(void **state) {
     json_put_text(run->start, "purpose", "function-test");
     assert_sentence(s, "a function test for keep=0.5 of block 'compare': it is");
     json_object_del(run->start, "condition_id");
-    assert_sentence(s, "unplanned: the plan has no condition for keep=0.5");
+    assert_sentence(s, "unplanned: when it was started, keep=0.5 did not lead to one condition");
     json_put_text(run->start, "step", "install");
     assert_sentence(s, "an observation of step 'install'");
     run->outcome = OUTCOME_FAILED;
@@ -681,6 +704,7 @@ int main(void) {
         TEST(test_shared_condition),
         TEST(test_shared_condition_frozen),
         TEST(test_unplanned),
+        TEST(test_several_conditions),
         TEST(test_changed_plan),
         TEST(test_nearest),
         TEST(test_nearest_is_shared),
