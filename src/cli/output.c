@@ -2,9 +2,12 @@
 /* Export files: written beside their place, synced, renamed. A cut export never looks like a whole
  * one. */
 #include "cli/output.h"
+#include "cli/cli.h"
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "model/plan.h"
+#include "work/find-plan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +41,20 @@ static int open_temporary(const char *path, mode_t mode, struct output *output, 
     return 0;
 }
 
+/* Whatever else is exported: the plan is written by people. */
+static bool is_plan(const char *path, const struct stat *status) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *slash = strrchr(path, '/'), *plan = NULL;
+    struct err err = ERR_INIT;
+    struct stat of_plan;
+    if (strcmp(slash != NULL ? slash + 1 : path, PLAN_FILE_NAME) == 0) {
+        return true;
+    }
+    return work_find_plan(opt_common.plan, arena, &plan, &err) == 0 && plan != NULL &&
+           stat(plan, &of_plan) == 0 && of_plan.st_dev == status->st_dev &&
+           of_plan.st_ino == status->st_ino;
+}
+
 int output_open(const char *path, bool binary, mode_t mode, struct output *ret_output,
                 struct err *err) {
     struct output output = {.fd = -1};
@@ -48,7 +65,11 @@ int output_open(const char *path, bool binary, mode_t mode, struct output *ret_o
     } else {
         struct stat status;
         output.path = path;
-        if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        bool is_there = stat(path, &status) == 0;
+        if (is_there && S_ISREG(status.st_mode) && is_plan(path, &status)) {
+            rc = err_set(err, -EEXIST, "output-plan",
+                         "'%s' is a plan, and a plan is never replaced; name another file", path);
+        } else if (is_there && !S_ISREG(status.st_mode)) {
             output.fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
             rc = output.fd < 0 ? open_failed(path, err) : 0;
         } else {

@@ -125,6 +125,25 @@ assert seen > 5, seen'
     [ -z "$(find . -maxdepth 1 -name '*.md.*')" ]
 }
 
+@test "the plan is never written over, whatever is exported" {
+    make_study
+    cp probelauf.yaml before
+    cp probelauf.yaml other.yaml
+    ln -s other.yaml link
+    run probelauf report -o probelauf.yaml
+    fails 1 output-plan
+    run probelauf report --plan none -o ./probelauf.yaml
+    fails 1 output-plan
+    run probelauf report --plan other.yaml -o link
+    fails 1 output-plan
+    run probelauf export journal --all -o probelauf.yaml
+    fails 1 output-plan
+    cmp probelauf.yaml before
+    cmp other.yaml before
+    probelauf report --plan other.yaml -o fine.md
+    [ -s fine.md ]
+}
+
 @test "no byte depends on the language or the locale" {
     make_study
     study_run 1
