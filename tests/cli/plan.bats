@@ -252,7 +252,7 @@ PLAN
     : >empty.yaml
     run probelauf check --json empty.yaml
     [ "$status" -eq 1 ]
-    [ "$(json '[(c["line"], c["column"]) for c in d["complaints"]]')" = '[[null, null]]' ]
+    [ "$(json '[(c["line"], c["column"]) for c in d["complaints"]]')" = '[[1, 1]]' ]
     valid_schema check
 }
 
