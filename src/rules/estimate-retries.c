@@ -7,7 +7,6 @@
 
 #include "base/mem.h"
 #include "base/msg.h"
-#include "rules/comparable-parts.h"
 
 #include <math.h>
 
@@ -28,7 +27,7 @@ static struct losses find_losses(const struct block_work *work, const struct con
 
     for (size_t i = 0; i < c->study->run_count; i++) {
         const struct study_run *seen = c->study->runs[i];
-        if (seen->environment != work->maker->environment || !comparable_is_attempt(seen->run))
+        if (!seen->is_attempt)
             continue;
         losses.attempts[losses.attempt_count++] =
             arena_strdup(arena, seen->run->id ? seen->run->id : "");

@@ -353,16 +353,36 @@ static bool is_in_target(const struct joining *joining, const struct study_run *
     return !input->environment || run->environment == input->environment;
 }
 
-static void count_run(const struct joining *joining, struct study_condition *condition,
-                      const struct study_run *run, const struct evidence *evidence) {
+/* Another command with the words of the condition says nothing about how often this one fails. */
+static bool is_attempt(const struct joining *joining, const struct study_run *run,
+                       const struct plan_condition *condition) {
     const char *id = json_get_text(run->run->start, "condition_id", "");
 
-    condition->valid += evidence->level == EVIDENCE_MEASURED;
-    if (!comparable_is_attempt(run->run) || comparable_is_function_test(run->run) ||
-        !is_in_target(joining, run) || strcmp(id, condition->condition->id) != 0)
-        return;
-    condition->attempts++;
-    condition->failures += run->run->outcome != OUTCOME_OK;
+    return comparable_is_attempt(run->run) && !comparable_is_function_test(run->run) &&
+           is_in_target(joining, run) && strcmp(id, condition->id) == 0 &&
+           evidence_why_other_condition(run->run, joining->study->input->plan, condition,
+                                        joining->arena) == NULL;
+}
+
+/* Ended well, and was neither meant as a function test nor declared invalid: whoever made it
+ * expects it to count. */
+static bool should_count(const struct run *run) {
+    return !run->running && run->outcome == OUTCOME_OK && run->validity != RUN_INVALID &&
+           !comparable_is_function_test(run);
+}
+
+/* Runs come newest first. */
+static void count_run(struct study_condition *condition, const struct study_run *run,
+                      const struct evidence *evidence) {
+    if (evidence->level == EVIDENCE_MEASURED) {
+        condition->valid++;
+    } else if (should_count(run->run)) {
+        condition->uncounted++;
+        if (!condition->uncounted_why)
+            condition->uncounted_why = evidence->why;
+    }
+    condition->attempts += run->is_attempt;
+    condition->failures += run->is_attempt && run->run->outcome != OUTCOME_OK;
 }
 
 /* The newest run that ended well says what stands in the way now; a newer one that failed or was
@@ -413,7 +433,7 @@ static void fill_condition(const struct joining *joining, const struct entry *en
     condition->run_count = entry->run_count;
     for (size_t i = 0; i < entry->run_count; i++) {
         condition->runs[i] = as_seen_by(joining, entry, i);
-        count_run(joining, condition, condition->runs[i], &entry->evidence[i]);
+        count_run(condition, condition->runs[i], &entry->evidence[i]);
         if (entry->evidence[i].level > condition->level)
             condition->level = entry->evidence[i].level;
     }
@@ -437,6 +457,10 @@ void study_join(struct study *study, struct arena *arena) {
     for (size_t e = 0; e < joining.entry_count; e++)
         judge_entry(&joining, &joining.entries[e]);
     settle_runs(&joining);
+    for (size_t i = 0; i < study->run_count; i++)
+        if (study->runs[i].condition)
+            study->runs[i].is_attempt =
+                is_attempt(&joining, &study->runs[i], study->runs[i].condition);
     for (size_t e = 0; e < joining.entry_count; e++)
         fill_condition(&joining, &joining.entries[e]);
 }

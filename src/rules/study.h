@@ -37,6 +37,8 @@ struct study_run {
     struct evidence evidence;  /* level none where it belongs to no condition */
     bool planned;              /* belongs to a condition or a step of the plan */
     const char *unplanned_why; /* translated; NULL when planned (C9) */
+    bool is_attempt; /* at its condition with the condition's command in the target environment, and
+                        ended not on purpose: it says something about failing */
     bool is_elsewhere; /* in study_condition.runs: shown in this block too, but its own (where it
                           may be done) is another block that shares the condition */
 };
@@ -49,7 +51,9 @@ struct study_condition {
     bool has_planned;            /* false: the plan leaves the number open */
     uint64_t done;               /* counting and verified, at most `planned` where that is known */
     uint64_t valid;              /* counting: evidence */
-    uint64_t attempts, failures; /* seen in the target environment, ended on purpose not counted */
+    uint64_t uncounted;          /* ended well and do not count, though nobody took them out */
+    const char *uncounted_why;   /* of the newest of them; NULL: there is none */
+    uint64_t attempts, failures; /* of runs with is_attempt */
     const struct study_run **runs; /* all that belong to it, newest first, each as this block sees
                                       it; also those of an earlier plan that were meant for it
                                       (evidence none, not planned) */

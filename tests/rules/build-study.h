@@ -108,6 +108,7 @@ static inline void built_attempt(struct study_condition *c, struct study_run *se
     seen->condition = c->condition;
     seen->block = c->condition->block;
     seen->planned = true;
+    seen->is_attempt = true;
     c->runs[c->run_count++] = seen;
     c->attempts++;
 }

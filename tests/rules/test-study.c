@@ -165,6 +165,58 @@ static void test_attempts(void **state) {
     assert_ptr_equal(nth(study, 0)->environment, &s->plan.environments[1]);
 }
 
+/* What was run with the condition's words, but was not it, says nothing about how often it fails.
+ */
+static void test_foreign_attempts(void **state) {
+    struct build_study *s = *state;
+    struct plan_block *block = build_block(s, "compare", 9, TOKENS);
+    struct plan_condition *condition = build_condition(s, block, "keep=0.5");
+    build_condition(s, build_block(s, "verify", 1, TOKENS), "keep=0.5");
+
+    build_study_run(s, condition, 10.0)->outcome = OUTCOME_FAILED;
+    build_study_run(s, condition, 10.0);
+    for (int i = 0; i < 3; i++) {
+        struct run *other = build_study_run(s, condition, 1.0);
+        build_put(other->start, "command", "[\"true\"]");
+        other->outcome = i == 0 ? OUTCOME_FAILED : OUTCOME_OK;
+    }
+    const struct study *study = build_derive(s);
+    for (size_t b = 0; b < 2; b++) { /* as its own block sees it, and as the one that shares it */
+        const struct study_condition *seen = &study->blocks[b].conditions[0];
+        assert_int_equal(seen->attempts, 2);
+        assert_int_equal(seen->failures, 1);
+        for (size_t i = 0; i < 5; i++)
+            assert_int_equal(seen->runs[i]->is_attempt, i >= 3);
+    }
+}
+
+/* Runs that ended well and do not count are not lost without a word. */
+static void test_uncounted(void **state) {
+    struct build_study *s = *state;
+    struct plan_condition *condition =
+        build_condition(s, build_block(s, "compare", 3, TOKENS), "keep=0.5");
+    const char *input = "[{\"path\":\"data.txt\",\"kind\":\"file\",\"bytes\":5,\"mtime_ns\":%d}]";
+
+    for (int i = 0; i < 4; i++) {
+        AUTO_FREE char *inputs = mem_printf(input, i < 3 ? 1 : 2); /* touched before the last */
+        build_put(build_study_run(s, condition, 10.0)->start, "inputs", inputs);
+    }
+    build_study_run(s, condition, 10.0)->outcome = OUTCOME_FAILED;
+    build_study_run(s, condition, 10.0)->validity = RUN_INVALID;
+    json_put_text(build_study_run(s, condition, 10.0)->start, "purpose", "function-test");
+    const struct study_condition *seen = &build_derive(s)->blocks[0].conditions[0];
+    assert_int_equal(seen->valid, 1);
+    assert_int_equal(seen->uncounted, 3); /* not those that failed or that people took out */
+    assert_says(seen->uncounted_why, "an input changed: data.txt (same size, written at another");
+
+    AUTO_FREE char *again = mem_printf(input, 2);
+    for (int i = 0; i < 3; i++)
+        build_put(s->runs[i]->start, "inputs", again);
+    seen = &build_derive(s)->blocks[0].conditions[0];
+    assert_int_equal(seen->uncounted, 0);
+    assert_null(seen->uncounted_why);
+}
+
 /* The weakest condition decides what a block rests on. */
 static void test_weakest(void **state) {
     struct build_study *s = *state;
@@ -705,6 +757,8 @@ int main(void) {
         TEST(test_shared_condition_frozen),
         TEST(test_unplanned),
         TEST(test_several_conditions),
+        TEST(test_foreign_attempts),
+        TEST(test_uncounted),
         TEST(test_changed_plan),
         TEST(test_nearest),
         TEST(test_nearest_is_shared),
