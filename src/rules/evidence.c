@@ -75,6 +75,14 @@ static const char *why_other_study(const struct run *run, const struct plan *pla
                               evidence_shown(study, arena));
 }
 
+/* The record's texts are masked, so the plan's are masked in the same way. */
+static bool is_recorded_as(const char *planned, const char *recorded) {
+    AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
+
+    secret_mask(planned, strlen(planned), &masked);
+    return strcmp(strbuf_str(&masked), recorded) == 0;
+}
+
 /* Results of different versions of a paper are never mixed (A1). */
 static const char *why_other_paper(const struct run *run, const struct plan *plan,
                                    struct arena *arena) {
@@ -88,7 +96,7 @@ static const char *why_other_paper(const struct run *run, const struct plan *pla
                             _("the paper version was not said when it ran, the plan says "
                               "'%s': results of different versions are never mixed"),
                             evidence_shown(plan_version, arena));
-    if (plan_version && strcmp(run_version, plan_version) == 0)
+    if (plan_version && is_recorded_as(plan_version, run_version))
         return NULL;
     return arena_printf(arena,
                         _("the paper version was '%s', the plan says '%s': results of different "
@@ -119,7 +127,7 @@ static const char *why_other_parameter(const struct run *run,
             return arena_printf(arena, _("%s was not set, the plan says %s"),
                                 evidence_shown(pair->name, arena),
                                 evidence_shown(pair->value, arena));
-        if (strcmp(was, pair->value) != 0)
+        if (!is_recorded_as(pair->value, was))
             return arena_printf(arena, _("%s was %s, the plan says %s"),
                                 evidence_shown(pair->name, arena), evidence_shown(was, arena),
                                 evidence_shown(pair->value, arena));

@@ -105,6 +105,13 @@ static void test_paper_version(void **state) {
     assert_none(f, "the paper version was 'v1', the plan says 'v2'");
     json_object_del(f->run->start, "paper_version");
     assert_none(f, "was not said when it ran, the plan says 'v2'");
+    /* a record is masked, so what looks like a secret in the plan is no other version */
+    f->s.plan.study.paper_version = "v2, https://example.org/p?token=abcdef123456";
+    json_put_text(f->run->start, "paper_version", "v1, https://example.org/p?token=[masked]");
+    assert_none(f, "the paper version was 'v1, ");
+    json_put_text(f->run->start, "paper_version", "v2, https://example.org/p?token=[masked]");
+    json_put_text(f->other->start, "paper_version", "v2, https://example.org/p?token=[masked]");
+    assert_counts(f);
     json_put_text(f->run->start, "paper_version", "v2");
     f->s.plan.study.paper_version = NULL;
     assert_none(f, "the paper version was 'v2'");
