@@ -50,8 +50,12 @@ struct futures simulate_value(double value) {
     return (struct futures){.kind = FUTURES_VALUE, .value = value};
 }
 
+struct futures simulate_fixed(double value) {
+    return (struct futures){.kind = FUTURES_VALUE, .value = value, .is_fixed = true};
+}
+
 static bool has_no_interval(const struct futures *part) {
-    return part->kind == FUTURES_VALUE ? part->value != 0.0
+    return part->kind == FUTURES_VALUE ? part->value != 0.0 && !part->is_fixed
                                        : part->kind == FUTURES_DRAWN && part->no_interval;
 }
 
@@ -78,9 +82,10 @@ void simulate_add(struct futures *sum, const struct futures *part, struct arena 
         return;
     bool without = has_no_interval(sum) || has_no_interval(part);
     if (sum->kind == FUTURES_OPEN)
-        *sum = simulate_value(0.0);
+        *sum = simulate_fixed(0.0);
     if (part->kind == FUTURES_VALUE && sum->kind == FUTURES_VALUE) {
         sum->value += part->value;
+        sum->is_fixed = !without;
         return;
     }
     if (sum->kind == FUTURES_VALUE) {
@@ -115,8 +120,11 @@ struct futures simulate_scale(struct futures part, double factor, struct arena *
     assert(isfinite(factor) && factor >= 0.0);
     if (part.kind == FUTURES_OPEN)
         return part;
-    if (part.kind == FUTURES_VALUE || factor == 0.0)
-        return simulate_value(part.value * factor);
+    if (part.kind == FUTURES_VALUE || factor == 0.0) {
+        struct futures value = simulate_value(part.value * factor);
+        value.is_fixed = part.is_fixed;
+        return value;
+    }
     struct futures scaled = part;
     scaled.draws = arena_alloc(arena, part.count * sizeof *scaled.draws);
     for (size_t i = 0; i < part.count; i++)

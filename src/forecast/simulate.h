@@ -17,7 +17,7 @@ struct arena;
 
 enum futures_kind {
     FUTURES_OPEN = 0, /* nothing is known: never 0 */
-    FUTURES_VALUE,    /* one value, no interval */
+    FUTURES_VALUE,    /* one value, no interval of its own */
     FUTURES_DRAWN,    /* a value per future */
 };
 struct futures {
@@ -25,6 +25,7 @@ struct futures {
     double value;  /* the median of the draws, or the one value */
     double *draws; /* count of them; NULL unless DRAWN */
     size_t count;
+    bool is_fixed;    /* of a VALUE: assumed, so taken as it is; it leaves a sum its interval */
     bool no_interval; /* drawn, but a part without interval is in it: no p05, p95 */
     bool too_wide;    /* the reason of no_interval: it, or a part of it, is (too-few-runs) */
     double p05, p95;  /* of the draws; only without no_interval */
@@ -65,7 +66,8 @@ struct futures simulate_retries(uint64_t attempts, uint64_t failures, const doub
                                 struct simulate_stream stream, size_t draws, struct arena *arena,
                                 double *ret_unfinished);
 
-struct futures simulate_value(double value);
+struct futures simulate_value(double value); /* seen, and may come out otherwise */
+struct futures simulate_fixed(double value); /* assumed */
 /* Future by future. An open part is left out and makes *ret_open true (may be NULL); all open:
  * open. */
 struct futures simulate_sum(const struct futures *parts, size_t count, struct arena *arena,
@@ -77,6 +79,7 @@ void simulate_settle(struct futures *sum);
 /* factor: finite, not negative. */
 struct futures simulate_scale(struct futures part, double factor, struct arena *arena);
 /* p05, p50, p95 of settled futures; false: no interval (a single value, a part without one that is
- * not 0, or too wide: p95 over ten times p50; a median of 0 has no ratio and is not too wide). */
+ * neither 0 nor fixed, or too wide: p95 over ten times p50; a median of 0 has no ratio and is not
+ * too wide). */
 bool simulate_interval(const struct futures *futures, double *ret_p05, double *ret_p50,
                        double *ret_p95);

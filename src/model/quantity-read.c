@@ -64,9 +64,9 @@ static struct quantity read_flat(const json_t *json, const char *unit, struct ar
     q.bound = bound_of(json);
     int64_t n = json_get_int(json, "n", 0);
     q.n = n > 0 ? (uint64_t)n : 0;
-    q.has_interval = state == QUANTITY_ESTIMATED && number_of(json, "p05", &q.p05) &&
+    q.has_interval = state != QUANTITY_MEASURED && number_of(json, "p05", &q.p05) &&
                      number_of(json, "p95", &q.p95) && number_of(json, "level", &q.level);
-    q.basis = state == QUANTITY_ESTIMATED ? text_of(json, "basis", arena) : NULL;
+    q.basis = state != QUANTITY_MEASURED ? text_of(json, "basis", arena) : NULL;
     return q;
 }
 

@@ -91,8 +91,9 @@ bool quantity_is_known(const struct quantity *q) {
 }
 
 static bool has_valid_interval(const struct quantity *q) {
-    return q->state == QUANTITY_ESTIMATED && q->level > 0 && q->level < 1 && isfinite(q->p05) &&
-           isfinite(q->p95) && q->p05 <= q->value && q->value <= q->p95;
+    return (q->state == QUANTITY_ESTIMATED || q->state == QUANTITY_ASSUMED) && q->level > 0 &&
+           q->level < 1 && isfinite(q->p05) && isfinite(q->p95) && q->p05 <= q->value &&
+           q->value <= q->p95;
 }
 
 bool quantity_is_valid(const struct quantity *q) {
@@ -105,7 +106,7 @@ bool quantity_is_valid(const struct quantity *q) {
         return q->bound == QUANTITY_EXACT && !q->has_interval && q->basis == NULL;
     if (q->reason != QUANTITY_NO_REASON || !isfinite(q->value))
         return false;
-    if (q->basis != NULL && q->state != QUANTITY_ESTIMATED)
+    if (q->basis != NULL && q->state != QUANTITY_ESTIMATED && q->state != QUANTITY_ASSUMED)
         return false;
     return !q->has_interval || has_valid_interval(q);
 }

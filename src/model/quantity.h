@@ -78,7 +78,7 @@ struct quantity {
     uint64_t n;                 /* observations behind it; 0: not given */
     const char *const *sources; /* run ids, plan lines, offers */
     size_t source_count;
-    /* estimates with an interval */
+    /* estimates with an interval; assumptions with that of the estimates in them */
     bool has_interval;
     double level, p05, p95; /* p50 is value */
     const char *basis;      /* "own-runs", "borrowed-spread", "assumed-class"; NULL: none */

@@ -186,6 +186,21 @@ static void test_sum_of_kinds(void **state) {
     struct futures turned = simulate_sum(values, 2, arena, &open);
     assert_true(turned.no_interval);
     assert_same(&turned, &sum);
+    /* what is assumed is taken as it is, alone or scaled, and moves the interval */
+    values[0] = simulate_scale(simulate_fixed(30.0), 2.0, arena);
+    for (size_t i = 0; i < 2; i++) {
+        struct futures moved = simulate_sum(values, 2, arena, &open);
+        assert_true(simulate_interval(&moved, &p05, &p50, &p95));
+        assert_true(fabs(p05 - drawn.p05 - 60.0) < 1e-9 && fabs(p95 - drawn.p95 - 60.0) < 1e-9);
+        values[1] = values[0];
+        values[0] = drawn;
+    }
+    /* but not where something seen without an interval is in it, in whatever order */
+    struct futures mixed[] = {simulate_fixed(1.0), simulate_value(2.0), drawn};
+    struct futures unknown = simulate_sum(mixed, 3, arena, &open);
+    assert_false(simulate_interval(&unknown, &p05, &p50, &p95));
+    assert_false(simulate_sum(mixed, 2, arena, &open).is_fixed);
+    assert_true(simulate_sum(mixed, 1, arena, &open).is_fixed);
     struct futures none[] = {{.kind = FUTURES_OPEN}, {.kind = FUTURES_OPEN}};
     assert_true(simulate_sum(none, 2, arena, &open).kind == FUTURES_OPEN && open);
     assert_true(simulate_sum(none, 0, arena, &open).kind == FUTURES_OPEN && !open);

@@ -24,6 +24,7 @@ ACCEPTED = [
      "p95": 20800.0, "basis": "own-runs", "method": "lognormal-shared/1", "n": 3,
      "parts": [{"name": "a", "quantity": ESTIMATE}], "open_parts": []},
     {"state": "open", "value": None, "unit": "s", "reason": "not-separated"},
+    {**ESTIMATE, "state": "assumed", "basis": "own-runs"},
 ]
 
 REFUSED = {
@@ -44,7 +45,7 @@ REFUSED = {
     "no state": {"value": 3, "unit": "s"},
     "a bound that is written although exact": {"state": "measured", "value": 3, "unit": "s", "bound": "exact"},
     "a measured interval": {**ESTIMATE, "state": "measured"},
-    "an assumed interval": {**ESTIMATE, "state": "assumed"},
+    "half an assumed interval": {k: v for k, v in ESTIMATE.items() if k != "p95"} | {"state": "assumed"},
     "half an interval": {k: v for k, v in ESTIMATE.items() if k != "p05"},
     "an interval without a level": {k: v for k, v in ESTIMATE.items() if k != "level"},
     "a level of 1": {**ESTIMATE, "level": 1},

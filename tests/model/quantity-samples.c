@@ -53,6 +53,9 @@ int main(void) {
             if (unit == 3)
                 parts[count++] = (struct quantity_part){"assumed\xfe", q};
             q = estimate(4096, bound);
+            q.state = QUANTITY_ASSUMED; /* a forecast with something assumed in it */
+            print(&q);
+            q = estimate(4096, bound);
             print(&q);
             if (unit == 3)
                 parts[count++] = (struct quantity_part){"estimated", q};

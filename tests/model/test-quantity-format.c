@@ -186,6 +186,8 @@ static void test_intervals(void **state) {
     check(&q, false, false, "5 h 02 min (4 h 41 min to 5 h 47 min, 90 %)");
     q.bound = QUANTITY_AT_LEAST;
     check(&q, true, true, "[e] at least 5 h 02 min (4 h 41 min to 5 h 47 min, 90 %)");
+    q.state = QUANTITY_ASSUMED;
+    check(&q, false, true, "[a] ≥ 5 h 02 min (4 h 41 min to 5 h 47 min, 90 %)");
     q.level = 0.995;
     q.bound = QUANTITY_EXACT;
     check(&q, false, false, "5 h 02 min (4 h 41 min to 5 h 47 min, 99.5 %)");

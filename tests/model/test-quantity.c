@@ -28,6 +28,14 @@ static const struct quantity kinds[] = {
      .p05 = 10,
      .p95 = 40,
      .basis = "own-runs"},
+    {.state = QUANTITY_ASSUMED, /* what is drawn in it has an interval */
+     .unit = "s",
+     .value = 23,
+     .has_interval = true,
+     .level = 0.9,
+     .p05 = 20,
+     .p95 = 30,
+     .basis = "borrowed-spread"},
 };
 #define KINDS ARRAY_LENGTH(kinds)
 
@@ -81,6 +89,8 @@ static void test_invariants(void **state) {
         {.state = QUANTITY_ASSUMED, .value = (double)INFINITY},
         {.state = QUANTITY_MEASURED, .basis = "own-runs"},
         {.state = QUANTITY_MEASURED, .has_interval = true, .level = 0.9},
+        {.state = QUANTITY_ASSUMED, .has_interval = true, .level = 0},
+        {.state = QUANTITY_ASSUMED, .has_interval = true, .level = 0.9, .value = 8, .p95 = 7},
         {.state = QUANTITY_ESTIMATED, .has_interval = true, .level = 0},
         {.state = QUANTITY_ESTIMATED, .has_interval = true, .level = 1},
         {.state = QUANTITY_ESTIMATED,
@@ -312,6 +322,10 @@ static void test_json(void **state) {
         &q,
         "{\"state\":\"estimated\",\"value\":18120.0,\"unit\":\"s\",\"level\":0.9,\"p05\":16900.0,"
         "\"p50\":18120.0,\"p95\":20800.0,\"basis\":\"own-runs\",\"n\":3}");
+    q.state = QUANTITY_ASSUMED;
+    assert_json(
+        &q, "{\"state\":\"assumed\",\"value\":18120.0,\"unit\":\"s\",\"level\":0.9,\"p05\":16900.0,"
+            "\"p50\":18120.0,\"p95\":20800.0,\"basis\":\"own-runs\",\"n\":3}");
     q = quantity_open("s", QUANTITY_NOT_SEPARATED, "a detail");
     q.value = 17; /* leftovers in an open quantity stay there */
     q.n = 3;
