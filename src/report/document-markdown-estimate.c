@@ -6,6 +6,7 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "report/estimate-open.h"
 #include "report/markdown.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
@@ -83,23 +84,14 @@ static void figures(const struct estimate *estimate, struct strbuf *out) {
     subtotals(estimate, false, out);
     figures_row(_("in all"), has_remaining && estimate->block_count > 0, remaining,
                 &estimate->total, false, out);
-    markdown_cell_count(out, true, study_words_open_count(estimate));
+    markdown_cell_count(out, true, estimate->open_count);
     markdown_end_row(out);
 }
 
 static void add_reason(struct strbuf *out, const struct quantity *q) {
-    const char *basis = study_words_basis(q->basis);
-    if (basis)
-        strbuf_add_str(out, basis);
-    if (quantity_is_known(q) && q->n > 0)
-        strbuf_printf(out,
-                      msg_plural((unsigned long)q->n, "%s%llu observation", "%s%llu observations"),
-                      out->length > 0 ? ", " : "", (unsigned long long)q->n);
-    if (!basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)
-        strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", q->method);
-    const char *detail = study_words_detail(q);
-    if (detail)
-        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", detail);
+    study_words_add_rests(out, q);
+    if (q->detail)
+        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", q->detail);
 }
 
 static void parts(const struct estimate *estimate, struct strbuf *out) {
@@ -147,21 +139,20 @@ static void parts(const struct estimate *estimate, struct strbuf *out) {
 /* One line per reason, with the blocks that it holds for, under what would close it. */
 static void open_parts(const struct estimate *estimate, struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
-    struct study_open *list = NULL;
-    size_t count = study_words_open(estimate, arena, &list);
+    struct open_line *lines = NULL;
+    size_t count = open_lines(estimate, OPEN_ITEMS, arena, &lines);
     if (count == 0)
         return;
     markdown_heading(out, 3, _("Open: not in these figures"));
     for (size_t i = 0; i < count; i++) {
-        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
-        if (list[i].remedy && (i == 0 || list[i].remedy != list[i - 1].remedy)) {
+        if (i == 0 || lines[i].remedy != lines[i - 1].remedy) {
             AUTO_STRBUF struct strbuf remedy = STRBUF_INIT;
-            strbuf_printf(&remedy, _("To close what follows: %s."), list[i].remedy);
-            strbuf_add_char(out, '\n');
+            strbuf_printf(&remedy, _("To close what follows: %s"), lines[i].remedy);
+            if (i > 0)
+                strbuf_add_char(out, '\n');
             markdown_paragraph(out, strbuf_str(&remedy));
         }
-        strbuf_printf(&line, "%s: %s", list[i].blocks, list[i].reason);
-        markdown_bullet(out, strbuf_str(&line));
+        markdown_bullet(out, lines[i].text);
     }
 }
 
@@ -255,7 +246,7 @@ void document_markdown_estimate(const struct report_document *document, struct s
         strbuf_printf(&text,
                       _("This estimate is provisional: %s. Rent only to clear this up, and book no "
                         "full block."),
-                      study_words_provisional(estimate, arena));
+                      open_provisional(estimate, arena));
         markdown_paragraph(out, strbuf_str(&text));
     }
     markdown_paragraph(

@@ -9,6 +9,7 @@
 #include "report/facts.h"
 #include "report/markdown.h"
 #include "report/run-text.h"
+#include "report/study-words.h"
 
 #include <string.h>
 
@@ -72,7 +73,10 @@ static void quantity_item(struct strbuf *out, const char *label, const struct qu
     strbuf_add_str(out, "- **");
     markdown_add(out, label);
     strbuf_add_str(out, ":** ");
-    markdown_add_quantity(out, q, false);
+    if (study_words_is_nothing(q))
+        markdown_add(out, _("nothing yet: no run"));
+    else
+        markdown_add_quantity(out, q, false);
     if (q->detail) {
         strbuf_add_str(out, ", ");
         markdown_add(out, q->detail);

@@ -6,6 +6,7 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "report/estimate-open.h"
 #include "report/facts.h"
 #include "report/study-words.h"
 
@@ -27,7 +28,7 @@ static bool is_provisional(const struct report_document *document, struct strbuf
     if (!document->estimate || !document->estimate->provisional)
         return false;
     AUTO_ARENA struct arena *arena = arena_new();
-    strbuf_add_str(evidence, study_words_provisional(document->estimate, arena));
+    strbuf_add_str(evidence, open_provisional(document->estimate, arena));
     return true;
 }
 
@@ -54,7 +55,10 @@ static bool open_fact(const struct report_document *document, struct strbuf *evi
         plan_stops_text(worst->stops, evidence);
     }
     if (study->open_fact_count > 1)
-        strbuf_printf(evidence, _("; %zu more are open"), study->open_fact_count - 1);
+        strbuf_printf(evidence,
+                      msg_plural((unsigned long)study->open_fact_count - 1, "; %zu more is open",
+                                 "; %zu more are open"),
+                      study->open_fact_count - 1);
     return true;
 }
 
@@ -123,7 +127,9 @@ static bool no_evidence(const struct report_document *document, struct strbuf *e
         count++;
     }
     if (count > 1)
-        strbuf_printf(evidence, _("; %zu more blocks"), count - 1);
+        strbuf_printf(evidence,
+                      msg_plural((unsigned long)count - 1, "; %zu more block", "; %zu more blocks"),
+                      count - 1);
     return count > 0;
 }
 

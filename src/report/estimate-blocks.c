@@ -35,18 +35,11 @@ static void add_piece(struct strbuf *out, const char *text) {
         strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", text);
 }
 
-/* What a figure rests on, in words. */
-static void add_basis(struct strbuf *note, const struct quantity *q) {
-    add_piece(note, study_words_basis(q->basis));
-    if (quantity_is_known(q) && q->n > 0) {
-        AUTO_STRBUF struct strbuf n = STRBUF_INIT;
-        strbuf_printf(&n, msg_plural((unsigned long)q->n, "%llu observation", "%llu observations"),
-                      (unsigned long long)q->n);
-        add_piece(note, strbuf_str(&n));
-    }
-    if (q->method && strcmp(q->method, ESTIMATE_METHOD) != 0 && !q->basis)
-        add_piece(note, q->method);
-    add_piece(note, study_words_detail(q));
+/* What a figure rests on, in words; why it has no interval and what was assumed with -v alone. */
+static void add_basis(struct strbuf *note, const struct quantity *q, struct report_style style) {
+    study_words_add_rests(note, q);
+    if (style.verbose || !quantity_is_known(q))
+        add_piece(note, q->detail);
 }
 
 void estimate_text_quantity(const char *label, const struct quantity *q, const char *more,
@@ -56,7 +49,7 @@ void estimate_text_quantity(const char *label, const struct quantity *q, const c
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
     struct quantity alone = study_words_alone(q);
     layout_add_quantity(&value, &alone, style.ascii, true);
-    add_basis(&note, q);
+    add_basis(&note, q, style);
     add_piece(&note, more);
     layout_add_plain(&plain, strbuf_str(&note), style.ascii);
     layout_row(out, style, label, strbuf_str(&value), layout_state_color(q->state),
@@ -89,7 +82,7 @@ static void item(const struct estimate_item *of, struct report_style style, stru
     if (of->needs_machine == PLAN_UNSAID)
         strbuf_printf(&text, ", %s", _("whether it needs the rented machine is open"));
     AUTO_STRBUF struct strbuf why = STRBUF_INIT;
-    add_basis(&why, &of->time);
+    add_basis(&why, &of->time, style);
     if (why.length > 0)
         strbuf_printf(&text, " (%s)", strbuf_str(&why));
     if (of->time.source_count > 0) {
@@ -99,6 +92,7 @@ static void item(const struct estimate_item *of, struct report_style style, stru
     indented(out, style, 4, strbuf_str(&text));
 }
 
+/* With its items below it the row need not give their reasons. */
 static void component_row(enum component which, const struct estimate_component *component,
                           struct report_style style, struct strbuf *out) {
     AUTO_STRBUF struct strbuf sources = STRBUF_INIT;
@@ -106,8 +100,10 @@ static void component_row(enum component which, const struct estimate_component 
         strbuf_add_str(&sources, _("from "));
         add_sources(&sources, &component->time);
     }
-    estimate_text_quantity(study_words_component(which), &component->time, strbuf_str(&sources),
-                           style, out);
+    struct quantity time = component->time;
+    if (component->item_count > 0)
+        time.detail = NULL;
+    estimate_text_quantity(study_words_component(which), &time, strbuf_str(&sources), style, out);
     for (size_t i = 0; style.verbose && i < component->item_count; i++)
         item(&component->items[i], style, out);
 }

@@ -44,6 +44,23 @@ static json_t *memory_json(const struct estimate_memory *memory) {
     return json;
 }
 
+static json_t *open_json(const struct estimate_open *open, size_t count) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *json = json_object(), *items = json_array();
+        json_put_text(json, "block", open[i].block ? open[i].block->id : NULL);
+        json_put_text(json, "component",
+                      open[i].has_component ? component_name(open[i].component) : NULL);
+        for (size_t k = 0; k < open[i].item_count; k++)
+            json_array_append_new(items, json_text(open[i].items[k]->name));
+        json_put(json, "items", items);
+        json_put_text(json, "what", open[i].what);
+        json_put_text(json, "remedy", open[i].remedy);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
 static json_t *block_json(const struct estimate *estimate, const struct estimate_block *block) {
     const struct plan_block *of = block->block->block;
     json_t *json = json_object();
@@ -59,7 +76,7 @@ static json_t *block_json(const struct estimate *estimate, const struct estimate
     json_put(json, "gpu_memory", memory_json(&block->gpu_memory));
     run_json_put_quantity(json, "bytes_in", &block->bytes_in);
     run_json_put_quantity(json, "bytes_out", &block->bytes_out);
-    json_put(json, "open", study_json_texts(block->open, block->open_count));
+    json_put(json, "open", open_json(block->open, block->open_count));
     json_put_text(json, "weakness", block->weakness);
     json_put(json, "source", study_json_source(estimate->study->input->plan, of->at));
     return json;
@@ -124,13 +141,14 @@ json_t *report_estimate_json(const struct estimate *estimate) {
     json_put(json, "snapshot", snapshot_json(estimate));
     json_put(json, "study", study_json_study(study));
     json_put_bool(json, "provisional", estimate->provisional);
-    json_put_text(json, "provisional_why", estimate->provisional_why);
+    json_put(json, "provisional_why",
+             study_json_texts(estimate->provisional_reasons, estimate->provisional_count));
     for (size_t i = 0; i < estimate->block_count; i++)
         json_array_append_new(blocks, block_json(estimate, &estimate->blocks[i]));
     json_put(json, "blocks", blocks);
     json_put(json, "components", components_json(estimate->components));
     json_put(json, "total", study_json_figures(&estimate->total));
-    json_put(json, "open", study_json_texts(estimate->open, estimate->open_count));
+    json_put(json, "open", open_json(estimate->open, estimate->open_count));
     json_put(json, "by_extent", subtotals_json(estimate->by_extent, estimate->by_extent_count));
     json_put(json, "by_recurrence",
              subtotals_json(estimate->by_recurrence, estimate->by_recurrence_count));

@@ -7,6 +7,7 @@
 #include "report/study.h"
 
 #include "base/msg.h"
+#include "report/estimate-open.h"
 #include "report/estimate-text.h"
 #include "report/layout.h"
 #include "report/run-text.h"
@@ -67,7 +68,7 @@ static void header(const struct estimate *estimate, struct report_style style, s
         AUTO_STRBUF struct strbuf line = STRBUF_INIT;
         AUTO_ARENA struct arena *arena = arena_new();
         strbuf_printf(&text, _("PROVISIONAL: %s; rent only to clear this up, book no full block"),
-                      study_words_provisional(estimate, arena));
+                      open_provisional(estimate, arena));
         layout_add_plain(&line, strbuf_str(&text), style.ascii);
         AUTO_STRBUF struct strbuf warning = STRBUF_INIT;
         layout_wrap(&warning, strbuf_str(&line), 2, 2, layout_columns(style));
@@ -79,7 +80,10 @@ static void header(const struct estimate *estimate, struct report_style style, s
               NULL);
     environment_row(estimate, style, out);
     AUTO_STRBUF struct strbuf spent = STRBUF_INIT;
-    layout_add_quantity(&spent, &study->spent, style.ascii, true);
+    if (study_words_is_nothing(&study->spent))
+        strbuf_add_str(&spent, _("nothing yet: no run"));
+    else
+        layout_add_quantity(&spent, &study->spent, style.ascii, true);
     AUTO_STRBUF struct strbuf lost = STRBUF_INIT;
     if (quantity_is_known(&study->failed_time) && study->failed_time.value > 0) {
         strbuf_add_str(&lost, _("of it in failed attempts: "));
@@ -97,7 +101,7 @@ static void gpu_row(const struct estimate_figures *figures, struct report_style 
     bool none = !quantity_is_known(&figures->gpu) && figures->gpu.reason == QUANTITY_NOT_APPLICABLE;
     struct quantity hours = study_words_hours(none ? &figures->reserved : &figures->gpu, !none);
     layout_add_quantity(&value, &hours, style.ascii, true);
-    layout_row(out, style, none ? _("wall hours") : _("GPU-hours"), strbuf_str(&value),
+    layout_row(out, style, none ? _("machine time") : _("GPU time"), strbuf_str(&value),
                layout_state_color(hours.state),
                none ? _("reserved; no GPU in the target") : _("reserved GPUs x reserved time"));
 }
@@ -118,14 +122,14 @@ static void total(const struct estimate *estimate, struct report_style style, st
     figure_row(_("calendar"), &estimate->total.calendar, style, out);
     figure_row(_("effort"), &estimate->total.effort, style, out);
     gpu_row(&estimate->total, style, out);
-    size_t count = study_words_open_count(estimate);
+    size_t count = estimate->open_count;
     if (count == 0)
         return;
     AUTO_STRBUF struct strbuf open = STRBUF_INIT;
     strbuf_printf(&open,
                   msg_plural((unsigned long)count,
-                             "%zu part of a block is not in these figures; it is named below",
-                             "%zu parts of blocks are not in these figures; they are named below"),
+                             "%zu part is not in these figures; it is named below",
+                             "%zu parts are not in these figures; they are named below"),
                   count);
     layout_row(out, style, _("open"), strbuf_str(&open), LAYOUT_BAD, NULL);
 }
@@ -239,6 +243,7 @@ static void overview(const struct estimate *estimate, struct report_style style,
     subtotal_rows(table, style, estimate, false);
     struct table_row all = {.name = _("in all"), .figures = &estimate->total};
     add_up(estimate, NULL, false, &all);
+    all.open = estimate->open_count; /* tasks, too, which belong to no block */
     table_row(table, style, &all, LAYOUT_BOLD);
     layout_table_print(table, 0, out);
     if (style.ascii)
@@ -261,22 +266,22 @@ static void bullet(struct strbuf *out, struct report_style style, const char *te
 static void open_parts(const struct estimate *estimate, struct report_style style,
                        struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
-    struct study_open *list = NULL;
-    size_t count = study_words_open(estimate, arena, &list);
+    struct open_line *lines = NULL;
+    size_t count = open_lines(estimate, style.verbose ? OPEN_ALL : OPEN_BRIEF, arena, &lines);
     if (count == 0)
         return;
     layout_heading(out, style, _("Open: not in these figures"));
     for (size_t i = 0; i < count; i++) {
-        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
-        if (list[i].remedy && (i == 0 || list[i].remedy != list[i - 1].remedy)) {
+        bullet(out, style, lines[i].text);
+        if (i + 1 == count || lines[i + 1].remedy != lines[i].remedy) {
             AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
             AUTO_STRBUF struct strbuf remedy = STRBUF_INIT;
-            strbuf_printf(&remedy, _("To close what follows: %s"), list[i].remedy);
+            strbuf_printf(&remedy, _("> %s"), lines[i].remedy);
             layout_add_plain(&plain, strbuf_str(&remedy), style.ascii);
-            layout_paragraph(out, style, strbuf_str(&plain));
+            strbuf_add_str(out, "    ");
+            layout_wrap(out, strbuf_str(&plain), 4, 6, layout_columns(style));
+            strbuf_add_char(out, '\n');
         }
-        strbuf_printf(&line, "%s: %s", list[i].blocks, list[i].reason);
-        bullet(out, style, strbuf_str(&line));
     }
 }
 
@@ -325,11 +330,24 @@ static void frozen_ones(const struct report_frozen *frozen, size_t count, struct
     }
 }
 
+/* Is an estimate shown without an interval? */
+static bool lacks_interval(const struct estimate *estimate) {
+    const struct quantity *totals[] = {&estimate->total.computing, &estimate->total.reserved,
+                                       &estimate->total.calendar, &estimate->total.effort};
+    bool lacks = false;
+    for (size_t i = 0; i < ARRAY_LENGTH(totals); i++)
+        lacks = lacks || (totals[i]->state == QUANTITY_ESTIMATED && !totals[i]->has_interval);
+    return lacks;
+}
+
 static void method(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     strbuf_printf(
         &line, _("medians with 90 %% intervals from %zu simulated futures; method %s, seed %llu"),
         estimate->draws, ESTIMATE_METHOD, (unsigned long long)estimate->seed);
+    if (lacks_interval(estimate))
+        strbuf_add_str(&line, _("; where there is no interval, a part rests on a single run or on "
+                                "runs too far apart: one more run gives one (-v names it)"));
     strbuf_add_char(out, '\n');
     layout_wrap(out, strbuf_str(&line), 0, 0, layout_columns(style));
     strbuf_add_char(out, '\n');

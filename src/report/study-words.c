@@ -7,6 +7,7 @@
 
 #include "base/msg.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -208,24 +209,21 @@ void study_words_add_setting(struct strbuf *out, const struct plan *plan,
         strbuf_printf(out, " (%s)", setting->source);
 }
 
-const char *study_words_basis(const char *basis) {
-    static const struct {
-        const char *name, *words;
-    } known[] = {
-        {"own-runs", N_("own runs")},
-        {"borrowed-spread", N_("spread borrowed from other conditions")},
-        {"assumed-class", N_("spread assumed")},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
-        if (basis && strcmp(basis, known[i].name) == 0)
-            return msg_get(known[i].words);
-    return basis;
+void study_words_add_rests(struct strbuf *out, const struct quantity *q) {
+    size_t begin = out->length;
+    bool is_borrowed = q->basis && strcmp(q->basis, "borrowed-spread") == 0;
+    if (quantity_is_known(q) && q->n > 0)
+        strbuf_printf(out, msg_plural((unsigned long)q->n, "from %llu run", "from %llu runs"),
+                      (unsigned long long)q->n);
+    if (is_borrowed)
+        strbuf_printf(out, "%s%s", out->length > begin ? ", " : "",
+                      _("spread borrowed"));
+    if (!q->basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)
+        strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", q->method);
 }
 
-const char *study_words_detail(const struct quantity *q) {
-    /* of every sum; the table of blocks and the method say it once */
-    const char *of_sums = _("medians of parts do not add up to the median of the total");
-    return q->detail && strcmp(q->detail, of_sums) != 0 ? q->detail : NULL;
+bool study_words_is_nothing(const struct quantity *q) {
+    return q->state == QUANTITY_MEASURED && !(q->value > 0) && q->n == 0;
 }
 
 struct quantity study_words_alone(const struct quantity *q) {
@@ -235,11 +233,19 @@ struct quantity study_words_alone(const struct quantity *q) {
     return alone;
 }
 
+#define FEWEST_HOURS 0.01
+
 struct quantity study_words_hours(const struct quantity *seconds, bool of_gpus) {
     struct quantity hours = study_words_alone(seconds);
+    hours.has_interval = false; /* it stands with the seconds */
     hours.unit = of_gpus ? "GPU-hours" : "wall hours";
     hours.value /= 3600;
-    hours.has_interval = false; /* it stands with the seconds */
+    if (!quantity_is_known(seconds) || hours.value >= FEWEST_HOURS) {
+        hours.value = round(hours.value * 100) / 100;
+        return hours;
+    }
+    hours.value = seconds->value;
+    hours.unit = seconds->unit;
     return hours;
 }
 
@@ -253,94 +259,4 @@ void study_words_figures(const struct estimate_figures *figures,
         {"gpu", _("GPU-hours"), UNIT_SECOND, &figures->gpu},
     };
     memcpy(ret_figures, all, sizeof(all));
-}
-
-static bool is_in(const struct estimate_block *block, const char *text) {
-    for (size_t i = 0; i < block->open_count; i++)
-        if (strcmp(block->open[i], text) == 0)
-            return true;
-    return false;
-}
-
-static bool was_said(const struct estimate *estimate, size_t before, const char *text) {
-    for (size_t i = 0; i < before; i++)
-        if (is_in(&estimate->blocks[i], text))
-            return true;
-    return false;
-}
-
-static const char *blocks_of(const struct estimate *estimate, size_t first, const char *text,
-                             struct arena *arena) {
-    AUTO_STRBUF struct strbuf names = STRBUF_INIT;
-    size_t count = 0;
-    for (size_t i = first; i < estimate->block_count; i++)
-        if (is_in(&estimate->blocks[i], text))
-            strbuf_printf(&names, "%s%s", count++ > 0 ? ", " : "",
-                          estimate->blocks[i].block->block->id);
-    if (count == estimate->block_count && count > 1)
-        return _("all blocks");
-    return arena_strdup(arena, strbuf_str(&names));
-}
-
-/* rules/ ends a line with what would close it, behind the last semicolon. */
-static struct study_open split_line(const char *text, struct arena *arena) {
-    const char *remedy = NULL;
-    for (const char *at = strstr(text, "; "); at; at = strstr(at + 1, "; "))
-        remedy = at;
-    if (!remedy)
-        return (struct study_open){.reason = text};
-    return (struct study_open){
-        .reason = arena_strndup(arena, text, (size_t)(remedy - text)),
-        .remedy = remedy + 2,
-    };
-}
-
-/* Puts a line behind the last one with the same remedy. */
-static void insert_line(struct study_open *list, size_t *count, struct study_open line) {
-    size_t at = *count;
-    for (size_t i = 0; i < *count && line.remedy; i++)
-        if (list[i].remedy && strcmp(list[i].remedy, line.remedy) == 0) {
-            line.remedy = list[i].remedy;
-            at = i + 1;
-        }
-    memmove(&list[at + 1], &list[at], (*count - at) * sizeof(*list));
-    list[at] = line;
-    (*count)++;
-}
-
-size_t study_words_open(const struct estimate *estimate, struct arena *arena,
-                        struct study_open **ret_list) {
-    size_t most = study_words_open_count(estimate), count = 0;
-    *ret_list = arena_alloc(arena, (most + 1) * sizeof(**ret_list));
-    for (size_t i = 0; i < estimate->block_count; i++)
-        for (size_t j = 0; j < estimate->blocks[i].open_count; j++) {
-            const char *text = estimate->blocks[i].open[j];
-            if (was_said(estimate, i, text))
-                continue;
-            struct study_open line = split_line(text, arena);
-            line.blocks = blocks_of(estimate, i, text, arena);
-            insert_line(*ret_list, &count, line);
-        }
-    return count;
-}
-
-size_t study_words_open_count(const struct estimate *estimate) {
-    size_t count = 0;
-    for (size_t i = 0; i < estimate->block_count; i++)
-        count += estimate->blocks[i].open_count;
-    return count;
-}
-
-const char *study_words_provisional(const struct estimate *estimate, struct arena *arena) {
-    const char *why = estimate->provisional_why;
-    /* the sentence that rules/ makes of a reason, in the language that it was made in */
-    const char *around = _("provisional: %s; rent only to clear this up; plan no full block");
-    const char *place = strstr(around, "%s");
-    if (!why || !place)
-        return why ? why : _("a central question is open");
-    size_t before = (size_t)(place - around), after = strlen(place + 2), length = strlen(why);
-    if (length <= before + after || strncmp(why, around, before) != 0 ||
-        strcmp(why + length - after, place + 2) != 0)
-        return why;
-    return arena_strndup(arena, why + before, length - before - after);
 }

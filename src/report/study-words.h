@@ -43,27 +43,16 @@ const struct plan_assumption *study_words_assumption(const struct plan *plan,
 /* "keep: 2h by name, 2026-11-30: why (probelauf.yaml:80)". */
 void study_words_add_setting(struct strbuf *out, const struct plan *plan,
                              const struct estimate_setting *setting);
-const char *study_words_basis(const char *basis); /* translated; NULL for NULL */
 
-/* What is open, once per reason, with the blocks that it is open in; parts that the same remedy
- * closes stand together. Texts live in arena. */
-struct study_open {
-    const char *blocks; /* "validate, scale", translated "all blocks" */
-    const char *reason;
-    const char *remedy; /* equal ones are the same pointer; NULL: none is named */
-};
-size_t study_words_open(const struct estimate *estimate, struct arena *arena,
-                        struct study_open **ret_list);
-/* Parts of blocks that are not in the figures. */
-size_t study_words_open_count(const struct estimate *estimate);
-/* Why the estimate is provisional, without saying that it is. */
-const char *study_words_provisional(const struct estimate *estimate, struct arena *arena);
+/* "from 6 runs, spread borrowed"; the method of what rests on no runs. */
+void study_words_add_rests(struct strbuf *out, const struct quantity *q);
+/* The sum over no run at all: 0 was not measured, there was nothing to measure. */
+bool study_words_is_nothing(const struct quantity *q);
 
-/* The detail of a figure; NULL where it only says what stands once beside all figures. */
-const char *study_words_detail(const struct quantity *q);
 /* Without the names of its open parts: for where they stand beside it in a list of their own. */
 struct quantity study_words_alone(const struct quantity *q);
-/* Seconds as GPU-hours or wall hours, so that nobody reads bare "hours". */
+/* Seconds as GPU-hours or wall hours, so that nobody reads bare "hours"; as two decimals of them
+ * show, what is less than that as seconds. */
 struct quantity study_words_hours(const struct quantity *seconds, bool of_gpus);
 
 /* The five figures of an estimate, in the order of every output. */

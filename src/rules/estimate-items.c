@@ -76,7 +76,6 @@ void estimate_work_add(struct block_work *work, enum component k, struct estimat
         part.quantity.bound = QUANTITY_AT_LEAST; /* a run cannot be divided */
     if (quantity_is_known(&part.quantity) && work->lanes_assumed) {
         part.quantity.state = QUANTITY_ASSUMED;
-        part.quantity.basis = NULL;
         piece_take_futures(&part);
     }
     add_to_view(work, VIEW_CALENDAR, k, item.name, &part);
@@ -190,6 +189,12 @@ const char *estimate_condition_name(const struct condition_work *c) {
     return c->study->condition->label ? c->study->condition->label : "";
 }
 
+static const char *why_no_evidence(const struct condition_work *c) {
+    if (c->study->level == EVIDENCE_FUNCTION_TEST)
+        return _("only function tests");
+    return c->study->why ? c->study->why : _("no run counts");
+}
+
 /* Why there is nothing to project from, and what would change it. */
 static struct piece no_evidence(const struct block_work *work, const struct condition_work *c) {
     struct arena *arena = work->maker->arena;
@@ -202,8 +207,7 @@ static struct piece no_evidence(const struct block_work *work, const struct cond
 const char *estimate_runs_detail(size_t count, const struct futures *futures, bool borrowed,
                                  struct arena *arena) {
     if (borrowed)
-        return arena_printf(arena, _("one run of its own; the spread is borrowed from other "
-                                     "conditions of the study: repeat once to see its own"));
+        return arena_printf(arena, _("one run of its own: repeat once to see its own spread"));
     if (count == 1)
         return _("one run is no promise: there is no interval; repeat once to get one");
     if (futures->kind == FUTURES_VALUE)
@@ -251,7 +255,6 @@ void estimate_take_count(const struct block_work *work, struct piece *piece,
                     ? piece_join(work->maker->arena, q->detail, count->detail)
                     : count->detail;
     q->state = QUANTITY_ASSUMED;
-    q->basis = NULL;
     piece_take_futures(piece);
 }
 
@@ -303,7 +306,13 @@ static void add_runs_alone(struct block_work *work, struct estimate_item item, s
 static void add_runs(struct block_work *work, const struct condition_work *c) {
     struct estimate_maker *maker = work->maker;
     struct estimate_item item = {
-        .name = estimate_condition_name(c), .count = c->count, .needs_machine = PLAN_YES};
+        .name = estimate_condition_name(c),
+        .condition = c->study->condition,
+        .why = c->has_remaining ? why_no_evidence(c) : c->count.detail,
+        .remedy = c->has_remaining ? ESTIMATE_MAKE_RUN : ESTIMATE_ENTER,
+        .count = c->count,
+        .needs_machine = PLAN_YES,
+    };
     struct estimate_rule *rule = run_time_rule(work, c);
     bool is_done = c->has_remaining && c->remaining == 0;
     struct piece unit =

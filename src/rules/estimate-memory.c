@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define HOST_QUANTITY N_("largest process, resident set at its peak")
+#define HOST_QUANTITY N_("largest process, peak resident set")
 
 static void add_run_source(struct quantity *q, const struct run *run, struct arena *arena) {
     const char *id = arena_strdup(arena, run->id ? run->id : "");
@@ -209,7 +209,7 @@ static const char *verdict(const struct block_work *work, const struct estimate_
                                        "what was measured fits; %zu condition was not measured",
                                        "what was measured fits; %zu conditions were not measured"),
                             missing);
-    return _("fits: the measured peak is not more than there is");
+    return _("fits, as measured");
 }
 
 void estimate_block_memory(struct block_work *work) {

@@ -12,6 +12,23 @@
 
 #include <string.h>
 
+struct lines { /* growing, in the arena */
+    const char **items;
+    size_t count, room;
+};
+
+static void lines_add(struct lines *lines, const char *text, struct arena *arena) {
+    if (lines->count == lines->room) {
+        size_t room = lines->room ? 2 * lines->room : 16;
+        const char **items = arena_alloc(arena, room * sizeof *items);
+        if (lines->count > 0)
+            memcpy(items, lines->items, lines->count * sizeof *items);
+        lines->items = items;
+        lines->room = room;
+    }
+    lines->items[lines->count++] = text;
+}
+
 #define NS_PER_DAY (INT64_C(86400) * NS_PER_S)
 
 /* What the plan leaves out of an offer; NULL-terminated by count. */
@@ -60,7 +77,7 @@ static bool last_planned(const struct plan *plan, const struct plan_date **ret_d
 }
 
 static void check_dates(const struct estimate_maker *maker, const struct plan_offer *offer,
-                        const char *name, struct estimate_lines *lines) {
+                        const char *name, struct lines *lines) {
     const struct plan_date *planned = NULL;
     const struct plan_date *until = &offer->valid_until;
 
@@ -68,20 +85,20 @@ static void check_dates(const struct estimate_maker *maker, const struct plan_of
         return;
     /* a date is its whole day */
     if (maker->study->input->now_utc_ns - NS_PER_DAY >= until->utc_ns)
-        estimate_lines_add(lines,
-                           arena_printf(maker->arena, _("%s: it was valid until %s: expired"), name,
-                                        until->text ? until->text : ""),
-                           maker->arena);
+        lines_add(lines,
+                  arena_printf(maker->arena, _("%s: it was valid until %s: expired"), name,
+                               until->text ? until->text : ""),
+                  maker->arena);
     else if (last_planned(maker->plan, &planned) && planned->utc_ns > until->utc_ns)
-        estimate_lines_add(
-            lines,
-            arena_printf(maker->arena, _("%s: it is valid until %s, but runs are planned on %s"),
-                         name, until->text ? until->text : "", planned->text ? planned->text : ""),
-            maker->arena);
+        lines_add(lines,
+                  arena_printf(maker->arena,
+                               _("%s: it is valid until %s, but runs are planned on %s"), name,
+                               until->text ? until->text : "", planned->text ? planned->text : ""),
+                  maker->arena);
 }
 
 static void check_offer(const struct estimate_maker *maker, const struct plan_offer *offer,
-                        struct estimate_lines *lines) {
+                        struct lines *lines) {
     struct arena *arena = maker->arena;
     const struct plan_environment *environment = maker->environment;
     const char *missing[16];
@@ -90,33 +107,30 @@ static void check_offer(const struct estimate_maker *maker, const struct plan_of
                                     plan_source(maker->plan, offer->at, arena));
 
     if (!offer->environment)
-        estimate_lines_add(
-            lines, arena_printf(arena, _("%s: which environment it is for is missing"), name),
-            arena);
+        lines_add(lines, arena_printf(arena, _("%s: which environment it is for is missing"), name),
+                  arena);
     size_t count = list_missing(offer, missing);
     for (size_t i = 0; i < count; i++)
-        estimate_lines_add(lines, arena_printf(arena, _("%s: missing: %s"), name, missing[i]),
-                           arena);
+        lines_add(lines, arena_printf(arena, _("%s: missing: %s"), name, missing[i]), arena);
     check_dates(maker, offer, name, lines);
     if (environment && environment->gpu && offer->device &&
         strcmp(environment->gpu, offer->device) != 0)
-        estimate_lines_add(
-            lines,
-            arena_printf(arena, _("%s: its device '%s' is not the '%s' of environment '%s'"), name,
-                         offer->device, environment->gpu, environment->id),
-            arena);
+        lines_add(lines,
+                  arena_printf(arena, _("%s: its device '%s' is not the '%s' of environment '%s'"),
+                               name, offer->device, environment->gpu, environment->id),
+                  arena);
     if (lines->count == before)
-        estimate_lines_add(lines,
-                           arena_printf(arena,
-                                        _("%s: nothing is missing; this version does not compute "
-                                          "amounts yet"),
-                                        name),
-                           arena);
+        lines_add(lines,
+                  arena_printf(arena,
+                               _("%s: nothing is missing; this version does not compute "
+                                 "amounts yet"),
+                               name),
+                  arena);
 }
 
 void estimate_amount(struct estimate_maker *maker) {
     const struct plan *plan = maker->plan;
-    struct estimate_lines lines = {NULL, 0, 0};
+    struct lines lines = {NULL, 0, 0};
     size_t offers = 0;
 
     for (size_t i = 0; i < plan->offer_count; i++) {
@@ -128,7 +142,7 @@ void estimate_amount(struct estimate_maker *maker) {
         check_offer(maker, offer, &lines);
     }
     for (size_t i = 0; i < amount_need_count() && offers == 0; i++)
-        estimate_lines_add(&lines, amount_need(i), maker->arena);
+        lines_add(&lines, amount_need(i), maker->arena);
     maker->ret->missing = lines.items;
     maker->ret->missing_count = lines.count;
     maker->ret->amount = quantity_open(

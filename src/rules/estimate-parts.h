@@ -21,8 +21,8 @@ struct piece piece_open(enum quantity_reason reason, const char *detail);
 struct piece piece_nothing(struct arena *arena, const char *source);
 /* The piece times a factor; the quantity's texts and sources stay. */
 struct piece piece_scale(const struct piece *piece, double factor, struct arena *scratch);
-/* Puts value and interval of the futures into the quantity, whose state is set: an interval stands
- * only with an estimate. */
+/* Puts value and interval of the futures into the quantity, whose state is set. What is assumed has
+ * the interval of what is drawn in it. */
 void piece_take_futures(struct piece *piece);
 /* Texts of a, then of b, each once. */
 void piece_add_sources(struct quantity *q, const char *const *sources, size_t count,
@@ -191,18 +191,22 @@ void estimate_figures_finish(struct estimate_maker *maker, struct figure_tallies
 void estimate_block_memory(struct block_work *work);
 void estimate_block_volume(struct block_work *work);
 
-/* ---- estimate-text.c ---- */
+/* ---- estimate-open.c ---- */
 
-struct estimate_lines { /* growing, in the arena */
-    const char **items;
+struct estimate_openings { /* growing, in the arena */
+    struct estimate_open *items;
     size_t count, room;
 };
-void estimate_lines_add(struct estimate_lines *lines, const char *text, struct arena *arena);
-
-void estimate_block_open(struct block_work *work);     /* the list `open` of a block */
-void estimate_block_weakness(struct block_work *work); /* D4 */
+void estimate_block_open(struct block_work *work); /* the list `open` of a block */
+void estimate_task_open(struct estimate_maker *maker, struct estimate_openings *list,
+                        const struct estimate_item *item);
 /* The list `open` over all blocks; tasks: of the study's own tasks, as they are found. */
-void estimate_open(struct estimate_maker *maker, const struct estimate_lines *tasks);
+void estimate_open_all(struct estimate_maker *maker, const struct estimate_openings *tasks);
+const char *estimate_step_command(const struct plan_step *step, struct arena *arena);
+
+/* ---- estimate-text.c ---- */
+
+void estimate_block_weakness(struct block_work *work); /* D4 */
 void estimate_provisional(struct estimate_maker *maker);
 
 /* ---- estimate-offers.c ---- */

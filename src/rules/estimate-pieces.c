@@ -38,8 +38,10 @@ void piece_take_futures(struct piece *piece) {
     struct quantity *q = &piece->quantity;
     assert(piece->futures.kind != FUTURES_OPEN && quantity_is_known(q));
     q->value = piece->futures.value;
-    q->has_interval = q->state == QUANTITY_ESTIMATED &&
+    q->has_interval = q->state != QUANTITY_MEASURED &&
                       simulate_interval(&piece->futures, &q->p05, &q->value, &q->p95);
+    if (q->state == QUANTITY_ASSUMED && !q->has_interval)
+        q->basis = NULL; /* there is no spread that could rest on anything */
     if (q->has_interval) {
         q->level = PREDICT_LEVEL;
     } else {
@@ -149,18 +151,16 @@ void tally_add(struct tally *tally, const char *name, const struct piece *piece,
     simulate_add(&tally->sum, &piece->futures, scratch);
 }
 
-static const char *sum_detail(const struct futures *sum, const struct quantity *q,
-                              struct arena *arena) {
-    const char *detail = _("medians of parts do not add up to the median of the total");
-    if (q->state == QUANTITY_ASSUMED)
-        return piece_join(arena, detail, _("it has no interval, because a part of it is assumed"));
-    if (q->state != QUANTITY_ESTIMATED || q->has_interval)
-        return detail;
+/* Why a sum has no interval. */
+static const char *sum_detail(const struct futures *sum, const struct quantity *q) {
+    if (sum->kind == FUTURES_VALUE && sum->is_fixed)
+        return NULL; /* measured, or assumptions alone */
+    if (q->has_interval)
+        return q->state == QUANTITY_ASSUMED ? _("what is assumed in it is taken as it is") : NULL;
     if (sum->too_wide)
-        return piece_join(arena, detail,
-                          _("the interval is open (too-few-runs): runs of a part lie too far apart "
-                            "to say how long further ones may take"));
-    return piece_join(arena, detail, _("it has no interval, because a part of it has none"));
+        return _("the interval is open (too-few-runs): runs of a part lie too far apart to say how "
+                 "long further ones may take");
+    return _("it has no interval, because a part of it has none");
 }
 
 struct piece tally_piece(struct tally *tally, const struct piece *empty, const struct plan *plan,
@@ -205,13 +205,12 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
         return sum;
     }
     q->bound = from_below ? QUANTITY_AT_LEAST : QUANTITY_EXACT;
-    if (q->state == QUANTITY_ESTIMATED && (own || borrowed))
+    if (q->state != QUANTITY_MEASURED && (own || borrowed))
         q->basis = borrowed ? BASIS_BORROWED : BASIS_OWN;
     if (q->state == QUANTITY_MEASURED)
         q->method = "nothing left to run";
     unite_sources(q, plan, arena);
     piece_take_futures(&sum);
-    q->detail =
-        tally->count > 1 ? sum_detail(&sum.futures, q, arena) : tally->parts[0].quantity.detail;
+    q->detail = tally->count > 1 ? sum_detail(&sum.futures, q) : tally->parts[0].quantity.detail;
     return sum;
 }

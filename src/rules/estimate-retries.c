@@ -193,6 +193,30 @@ static struct piece retries_drawn(struct block_work *work, const struct conditio
     return piece;
 }
 
+/* In a few words; with the same reason as the runs of the condition where none was ever made. */
+static const char *why_open(const struct condition_work *c, const struct estimate_rule *rate,
+                            bool has_loss) {
+    if (!c->has_remaining)
+        return c->count.detail;
+    if (rate && has_loss)
+        return NULL; /* every attempt fails */
+    if (rate || c->study->failures > 0)
+        return _("what a failed attempt costs is not known");
+    if (c->study->run_count == 0 && c->study->why)
+        return c->study->why;
+    return c->study->attempts == 0 ? _("no attempt was seen")
+                                   : _("no failure was seen, which is no proof");
+}
+
+static enum estimate_remedy remedy_of(const struct condition_work *c,
+                                      const struct estimate_rule *rate, bool has_loss) {
+    if (!c->has_remaining)
+        return ESTIMATE_ENTER;
+    if (rate && has_loss)
+        return ESTIMATE_LIMIT_REPEATS;
+    return rate || c->study->attempts > 0 ? ESTIMATE_SEE_ATTEMPTS : ESTIMATE_MAKE_RUN;
+}
+
 void estimate_add_retries(struct block_work *work, const struct condition_work *c) {
     struct estimate_maker *maker = work->maker;
     const char *id = work->study->block->id;
@@ -203,6 +227,9 @@ void estimate_add_retries(struct block_work *work, const struct condition_work *
         estimate_rule_find(maker, id, ESTIMATE_LOST_TIME, COMPONENT_RETRIES, losses.count > 0);
     struct estimate_item item = {
         .name = estimate_condition_name(c),
+        .condition = c->study->condition,
+        .why = why_open(c, rate, loss || losses.count > 0),
+        .remedy = remedy_of(c, rate, loss || losses.count > 0),
         .count = quantity_open(UNIT_COUNT, QUANTITY_NO_EVIDENCE,
                                c->study->attempts > 0 ? attempts_text(c, maker->arena)
                                                       : _("no attempt was seen")),

@@ -247,7 +247,7 @@ struct quantity estimate_rule_quantity(struct estimate_maker *maker, struct esti
 struct piece estimate_rule_piece(struct estimate_maker *maker, struct estimate_rule *rule,
                                  double seconds) {
     return (struct piece){.quantity = estimate_rule_quantity(maker, rule, UNIT_SECOND, seconds),
-                          .futures = simulate_value(seconds)};
+                          .futures = simulate_fixed(seconds)};
 }
 
 void estimate_rules_list(struct estimate_maker *maker) {

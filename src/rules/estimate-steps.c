@@ -103,9 +103,8 @@ static struct piece step_piece(const struct block_work *work, const struct plan_
         return piece_open(
             QUANTITY_NO_EVIDENCE,
             arena_printf(maker->arena,
-                         _("step '%s' was not seen in this environment: measure it with "
-                           "'probelauf run --step %s -- …'"),
-                         step->name, step->name));
+                         _("step '%s' was not seen in this environment: measure it with '%s'"),
+                         step->name, estimate_step_command(step, maker->arena)));
     piece.quantity = (struct quantity){
         .state = QUANTITY_ESTIMATED,
         .unit = UNIT_SECOND,
@@ -125,11 +124,18 @@ void estimate_add_step(struct block_work *work, const struct plan_step *step) {
     const char **sources;
     size_t seen = step_runs(maker, step, &walls, &sources);
     struct estimate_item item = {.name = arena_printf(maker->arena, "step %s", step->name),
+                                 .step = step,
+                                 .why = _("not seen in this environment"),
+                                 .remedy = ESTIMATE_RUN_STEP,
                                  .needs_machine = step->needs_machine};
     struct piece piece;
 
     if (!step_count(work, step, sources, seen, &item.count))
         return;
+    if (!quantity_is_known(&item.count)) {
+        item.why = item.count.detail;
+        item.remedy = ESTIMATE_ENTER;
+    }
     uint64_t repeats = quantity_is_known(&item.count) ? (uint64_t)item.count.value : 0;
     struct estimate_rule *rule = estimate_rule_step(maker, step->name, seen > 0);
     if (rule) {

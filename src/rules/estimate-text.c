@@ -1,216 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is not in the figures, in words: open parts with what would close them, what weakens the
- * base, and whether the whole is provisional. Must leave out no open part.
+ * How good the base of an estimate is, in words: what weakens a block's, and why the whole is
+ * provisional. Judges nothing else.
  */
 #include "rules/estimate-parts.h"
 
 #include "base/mem.h"
 #include "base/msg.h"
-#include "base/strbuf.h"
 
 #include <stdarg.h>
 #include <string.h>
-
-#define NAMED_MOST 3u /* items named in one line; the others are counted */
-
-void estimate_lines_add(struct estimate_lines *lines, const char *text, struct arena *arena) {
-    if (lines->count == lines->room) {
-        size_t room = lines->room ? 2 * lines->room : 16;
-        const char **items = arena_alloc(arena, room * sizeof *items);
-        if (lines->count > 0)
-            memcpy(items, lines->items, lines->count * sizeof *items);
-        lines->items = items;
-        lines->room = room;
-    }
-    lines->items[lines->count++] = text;
-}
-
-/* ---- open parts of a block ---- */
-
-/* What would close an open component. */
-static const char *how_to_close(enum component k, enum quantity_reason reason) {
-    if (reason == QUANTITY_NOT_ENTERED)
-        return _("enter it in the plan");
-    switch (k) {
-    case COMPONENT_PREPARE:
-    case COMPONENT_DATA:
-    case COMPONENT_TRANSFER:
-    case COMPONENT_FIXING:
-    case COMPONENT_CHECKING:
-    case COMPONENT_TEARDOWN:
-        return _("measure it as a step of the plan with 'probelauf run --step NAME -- …', mark the "
-                 "phase in the runs, or assume it");
-    case COMPONENT_RUNS:
-        return _("make a run of it with 'probelauf run -c NAME=VALUE -- …'");
-    case COMPONENT_RETRIES:
-        return _("further attempts show it, or assume BLOCK.lost-time and BLOCK.failure-rate");
-    case COMPONENT_IDLE:
-        return _("assume BLOCK.idle");
-    case COMPONENT_COUNT_:
-        break;
-    }
-    return NULL;
-}
-
-struct group { /* items with the same text */
-    const char *detail;
-    enum quantity_reason reason;
-    const char *names[NAMED_MOST];
-    size_t count;
-};
-struct groups {
-    struct group *items;
-    size_t count, room;
-};
-
-static void group_add(struct groups *groups, const char *name, const char *detail,
-                      enum quantity_reason reason, struct arena *arena) {
-    size_t at = 0;
-    while (at < groups->count &&
-           (strcmp(groups->items[at].detail, detail) != 0 || groups->items[at].reason != reason))
-        at++;
-    if (at == groups->count) {
-        if (groups->count == groups->room) {
-            size_t room = groups->room ? 2 * groups->room : 4;
-            struct group *items = arena_alloc(arena, room * sizeof *items);
-            if (groups->count > 0)
-                memcpy(items, groups->items, groups->count * sizeof *items);
-            groups->items = items;
-            groups->room = room;
-        }
-        groups->items[groups->count++] = (struct group){.detail = detail, .reason = reason};
-    }
-    struct group *group = &groups->items[at];
-    if (group->count < NAMED_MOST)
-        group->names[group->count] = name;
-    group->count++;
-}
-
-static const char *group_names(const struct group *group, struct arena *arena) {
-    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    for (size_t i = 0; i < group->count && i < NAMED_MOST; i++)
-        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", group->names[i]);
-    if (group->count > NAMED_MOST) {
-        size_t more = group->count - NAMED_MOST;
-        strbuf_printf(&text, msg_plural((unsigned long)more, " and %zu more", " and %zu more"),
-                      more);
-    }
-    return arena_strdup(arena, strbuf_str(&text));
-}
-
-static void component_lines(const struct estimate_component *component, struct arena *arena,
-                            struct estimate_lines *lines) {
-    const char *name = component_name(component->component);
-    struct groups open = {NULL, 0, 0};
-    struct groups least = {NULL, 0, 0};
-    struct groups unsaid = {NULL, 0, 0};
-
-    if (component->item_count == 0 && !quantity_is_known(&component->time))
-        estimate_lines_add(lines,
-                           arena_printf(arena, "%s: %s; %s", name,
-                                        component->time.detail ? component->time.detail : "",
-                                        how_to_close(component->component, component->time.reason)),
-                           arena);
-    for (size_t i = 0; i < component->item_count; i++) {
-        const struct estimate_item *item = &component->items[i];
-        const char *detail = item->time.detail ? item->time.detail : "";
-        if (!quantity_is_known(&item->time))
-            group_add(&open, item->name, detail, item->time.reason, arena);
-        else if (item->time.bound == QUANTITY_AT_LEAST)
-            group_add(&least, item->name, detail, QUANTITY_NO_REASON, arena);
-        if (item->needs_machine == PLAN_UNSAID)
-            group_add(&unsaid, item->name, "", QUANTITY_NO_REASON, arena);
-    }
-    for (size_t i = 0; i < open.count; i++)
-        estimate_lines_add(lines,
-                           arena_printf(arena, "%s: %s: %s; %s", name,
-                                        group_names(&open.items[i], arena), open.items[i].detail,
-                                        how_to_close(component->component, open.items[i].reason)),
-                           arena);
-    for (size_t i = 0; i < least.count; i++)
-        estimate_lines_add(lines,
-                           arena_printf(arena, _("%s: %s: at least: %s; %s"), name,
-                                        group_names(&least.items[i], arena), least.items[i].detail,
-                                        how_to_close(component->component, QUANTITY_NO_REASON)),
-                           arena);
-    for (size_t i = 0; i < unsaid.count; i++)
-        estimate_lines_add(
-            lines,
-            arena_printf(arena,
-                         _("%s: %s: whether it needs the rented machine is not said; it is counted "
-                           "as if it did; enter needs_machine"),
-                         name, group_names(&unsaid.items[i], arena)),
-            arena);
-}
-
-void estimate_block_open(struct block_work *work) {
-    struct arena *arena = work->maker->arena;
-    struct estimate_lines lines = {NULL, 0, 0};
-
-    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
-        component_lines(&work->ret->components[k], arena, &lines);
-    if (work->lanes > 1 && !work->nothing_left)
-        estimate_lines_add(
-            &lines,
-            arena_printf(arena,
-                         _("calendar: %llu lanes side by side: the time is at least the share of "
-                           "one lane, since a run cannot be divided; runs in one lane have no such "
-                           "bound"),
-                         (unsigned long long)work->lanes),
-            arena);
-    const struct quantity *gpu = &work->ret->figures.gpu;
-    if (!quantity_is_known(gpu) && gpu->reason == QUANTITY_NOT_ENTERED &&
-        quantity_is_known(&work->ret->figures.reserved))
-        estimate_lines_add(&lines,
-                           arena_printf(arena, _("GPU time: %s; enter gpus of the environment"),
-                                        gpu->detail ? gpu->detail : ""),
-                           arena);
-    work->ret->open = lines.items;
-    work->ret->open_count = lines.count;
-}
-
-/* ---- over all blocks ---- */
-
-struct said { /* one line and the blocks that say it */
-    const char *text;
-    struct estimate_lines blocks;
-};
-
-static const char *blocks_text(const struct estimate_lines *blocks, struct arena *arena) {
-    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    for (size_t i = 0; i < blocks->count; i++)
-        strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", blocks->items[i]);
-    return arena_strdup(arena, strbuf_str(&text));
-}
-
-void estimate_open(struct estimate_maker *maker, const struct estimate_lines *tasks) {
-    struct estimate *ret = maker->ret;
-    size_t most = 0;
-    size_t count = 0;
-
-    for (size_t b = 0; b < ret->block_count; b++)
-        most += ret->blocks[b].open_count;
-    struct said *said = arena_alloc(maker->arena, (most + 1) * sizeof *said);
-    for (size_t b = 0; b < ret->block_count; b++)
-        for (size_t i = 0; i < ret->blocks[b].open_count; i++) {
-            const char *text = ret->blocks[b].open[i];
-            size_t at = 0;
-            while (at < count && strcmp(said[at].text, text) != 0)
-                at++;
-            if (at == count)
-                said[count++].text = text;
-            estimate_lines_add(&said[at].blocks, ret->blocks[b].block->block->id, maker->arena);
-        }
-    const char **open = arena_alloc(maker->arena, (count + tasks->count + 1) * sizeof *open);
-    for (size_t i = 0; i < count; i++)
-        open[i] = arena_printf(maker->arena, "%s: %s", blocks_text(&said[i].blocks, maker->arena),
-                               said[i].text);
-    for (size_t i = 0; i < tasks->count; i++)
-        open[count++] = tasks->items[i];
-    ret->open = open;
-    ret->open_count = count;
-}
 
 /* ---- how good the base is (D4) ---- */
 
@@ -327,23 +126,22 @@ static bool has_no_evidence(const struct study_block *block) {
 void estimate_provisional(struct estimate_maker *maker) {
     const struct study *study = maker->study;
     struct arena *arena = maker->arena;
-    const char *why = NULL;
+    size_t most = study->open_fact_count + study->block_count;
+    const char **reasons = arena_alloc(arena, (most + 1) * sizeof *reasons);
+    size_t count = 0;
 
     for (size_t i = 0; i < study->open_fact_count; i++)
         if (is_about_base(study->open_facts[i]))
-            why =
-                piece_join(arena, why,
-                           arena_printf(arena, _("fact '%s' is open"),
-                                        study->open_facts[i]->id ? study->open_facts[i]->id : ""));
+            reasons[count++] =
+                arena_printf(arena, _("fact '%s' is open"),
+                             study->open_facts[i]->id ? study->open_facts[i]->id : "");
     for (size_t i = 0; i < study->block_count; i++) {
         const struct study_block *block = &study->blocks[i];
         if (block->block->kind == PLAN_VALIDATE && has_no_evidence(block))
-            why = piece_join(
-                arena, why,
-                arena_printf(arena, _("no run counts for block '%s' yet"), block->block->id));
+            reasons[count++] =
+                arena_printf(arena, _("no run counts for block '%s' yet"), block->block->id);
     }
-    maker->ret->provisional = why != NULL;
-    if (why)
-        maker->ret->provisional_why = arena_printf(
-            arena, _("provisional: %s; rent only to clear this up; plan no full block"), why);
+    maker->ret->provisional = count > 0;
+    maker->ret->provisional_reasons = reasons;
+    maker->ret->provisional_count = count;
 }

@@ -34,7 +34,7 @@ struct totals {
     size_t item_room[COMPONENT_COUNT_];
     struct figure_tallies figures;
     struct group groups[BY_COUNT_][GROUPS_MOST];
-    struct estimate_lines task_lines;
+    struct estimate_openings task_open;
 };
 
 static void add_to_group(struct totals *totals, struct group *group, const char *name,
@@ -110,9 +110,7 @@ static void make_block(struct totals *totals, struct estimate_block *block) {
 
 static struct piece task_piece(struct estimate_maker *maker, const struct plan_task *task) {
     if (!task->time.given)
-        return piece_open(QUANTITY_NOT_ENTERED,
-                          _("the plan does not say how long it takes; enter time, who, when and "
-                            "why"));
+        return piece_open(QUANTITY_NOT_ENTERED, _("the plan does not say how long it takes"));
     double seconds = (double)task->time.ns / 1e9;
     const char *source = plan_source(maker->plan, task->time.at, maker->arena);
     struct piece piece = {
@@ -125,31 +123,9 @@ static struct piece task_piece(struct estimate_maker *maker, const struct plan_t
                                             task->when.given && task->when.text ? task->when.text
                                                                                 : _("no date"),
                                             task->why ? task->why : _("no reason given"))},
-        .futures = simulate_value(seconds)};
+        .futures = simulate_fixed(seconds)};
     piece_add_sources(&piece.quantity, &source, 1, maker->arena);
     return piece;
-}
-
-static void say_task(struct totals *totals, const struct plan_task *task, const char *name,
-                     const struct piece *piece) {
-    struct arena *arena = totals->maker->arena;
-    if (!quantity_is_known(&piece->quantity))
-        estimate_lines_add(&totals->task_lines,
-                           arena_printf(arena, "%s: %s", name, piece->quantity.detail), arena);
-    if (task->needs_machine == PLAN_UNSAID)
-        estimate_lines_add(&totals->task_lines,
-                           arena_printf(arena,
-                                        _("%s: whether it needs the rented machine is not said; it "
-                                          "is counted as if it did; enter needs_machine"),
-                                        name),
-                           arena);
-    if (!task->has_component)
-        estimate_lines_add(&totals->task_lines,
-                           arena_printf(arena,
-                                        _("%s: the component is not said; it is counted as "
-                                          "preparation; enter component"),
-                                        name),
-                           arena);
 }
 
 static void add_task(struct totals *totals, const struct plan_task *task) {
@@ -158,6 +134,8 @@ static void add_task(struct totals *totals, const struct plan_task *task) {
     const char *name = arena_printf(maker->arena, "task %s", task->id ? task->id : "");
     struct piece piece = task_piece(maker, task);
     struct estimate_item item = {.name = name,
+                                 .task = task,
+                                 .remedy = ESTIMATE_ENTER,
                                  .count = quantity_measured(UNIT_COUNT, 1.0, "task of the plan"),
                                  .unit = piece.quantity,
                                  .time = piece.quantity,
@@ -180,7 +158,8 @@ static void add_task(struct totals *totals, const struct plan_task *task) {
     }
     for (size_t i = 0; i < BY_COUNT_; i++)
         totals->groups[i][GROUPS_MOST - 1].used = true;
-    say_task(totals, task, name, &piece);
+    const struct estimate_component *of = &maker->ret->components[k];
+    estimate_task_open(maker, &totals->task_open, &of->items[of->item_count - 1]);
 }
 
 /* ---- finishing ---- */
@@ -221,7 +200,7 @@ static void finish_totals(struct totals *totals) {
     estimate_figures_finish(maker, &totals->figures, &ret->total);
     ret->by_extent = list_groups(totals, BY_EXTENT, extents, &ret->by_extent_count);
     ret->by_recurrence = list_groups(totals, BY_RECURRENCE, recurrences, &ret->by_recurrence_count);
-    estimate_open(maker, &totals->task_lines);
+    estimate_open_all(maker, &totals->task_open);
 }
 
 /* ---- the whole ---- */

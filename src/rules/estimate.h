@@ -48,12 +48,31 @@ struct estimate_options {
     size_t draws; /* 0: the usual number */
 };
 
+/* What closes an open part; the words for it: estimate_remedy_text. */
+enum estimate_remedy {
+    ESTIMATE_MAKE_RUN = 0, /* of the condition */
+    ESTIMATE_RUN_STEP,     /* of the plan, on its own */
+    ESTIMATE_LET_SEE,      /* mark a phase, add a step, or assume */
+    ESTIMATE_SEE_ATTEMPTS, /* that fail, or assume what is lost */
+    ESTIMATE_LIMIT_REPEATS,
+    ESTIMATE_ASSUME,   /* nothing records it yet */
+    ESTIMATE_ONE_LANE, /* which has no such bound */
+    ESTIMATE_ENTER,    /* in the plan */
+    ESTIMATE_REMEDY_COUNT_
+};
+
 /* What a component is made of; traces every figure to runs and plan lines. */
 struct estimate_item {
-    const char *name;      /* "policy=evict keep=0.5", "step install", "task weights" */
-    struct quantity count; /* how many, unit "count"; open where the plan leaves it open */
-    struct quantity unit;  /* one of them, seconds */
-    struct quantity time;  /* all of them */
+    const char *name; /* "policy=evict keep=0.5", "step install", "task weights" */
+    /* what it is of; all NULL: an assumption of a whole component */
+    const struct plan_condition *condition;
+    const struct plan_step *step;
+    const struct plan_task *task;
+    const char *why; /* where its time is open: why, in a few words; NULL: the detail says it */
+    enum estimate_remedy remedy; /* where its time is open or a lower bound */
+    struct quantity count;       /* how many, unit "count"; open where the plan leaves it open */
+    struct quantity unit;        /* one of them, seconds */
+    struct quantity time;        /* all of them */
     enum plan_answer needs_machine;
 };
 
@@ -80,6 +99,19 @@ struct estimate_memory {
     const char *verdict;       /* translated: fits, exceeds, cannot be told */
 };
 
+/* One part that is not in the figures, or not wholly. */
+struct estimate_open {
+    const struct plan_block *block; /* NULL: of none, a task */
+    bool has_component;             /* else a figure, which `what` names */
+    enum component component;
+    const struct estimate_item **items; /* of the component; none: all of it */
+    size_t item_count;
+    enum estimate_remedy kind;
+    const char *enter;  /* with ESTIMATE_ENTER: what, "repeats of step 'clean'" */
+    const char *what;   /* translated: why it is open, equal for what is open for the same reason */
+    const char *remedy; /* translated: what closes this part alone, with the names of the plan */
+};
+
 struct estimate_block {
     const struct study_block *block;
     bool has_remaining;
@@ -88,7 +120,7 @@ struct estimate_block {
     struct estimate_figures figures;
     struct estimate_memory host_memory, gpu_memory;
     struct quantity bytes_in, bytes_out; /* transferred volume seen per run x remaining runs */
-    const char *const *open;             /* what is not in the figures: translated, one line each */
+    const struct estimate_open *open;    /* what is not in the figures */
     size_t open_count;
     const char *weakness; /* why the base is not representative, or NULL (D4) */
 };
@@ -112,11 +144,12 @@ struct estimate {
     struct quantity amount;     /* always open until offers are read: no-offer */
     const char *const *missing; /* what an amount needs: translated */
     size_t missing_count;
-    const char *const *open; /* over all blocks, with the block named */
+    const struct estimate_open *open; /* those of all blocks, then of the tasks */
     size_t open_count;
-    bool
-        provisional; /* an open fact about weights, data or code, or no condition that runs (A10) */
-    const char *provisional_why;
+    /* an open fact about weights, data or code, or no condition that runs (A10) */
+    bool provisional;
+    const char *const *provisional_reasons; /* translated */
+    size_t provisional_count;
     struct estimate_setting *assumed; /* the assumptions and --set values that took effect */
     size_t assumed_count;
     size_t reserved_gpus; /* per machine; only with has_gpus */
@@ -126,3 +159,9 @@ struct estimate {
 /* "estimate-setting" in err for a key or value that estimate_setting_check refuses. */
 int estimate_make(const struct study *study, const struct estimate_options *options,
                   struct arena *arena, struct estimate *ret_estimate, struct err *err);
+
+/* What closes these parts, all of the same kind, in one sentence without a full stop. whole: with
+ * every command and key, not only the first of many. */
+const char *estimate_remedy_text(const struct estimate *estimate,
+                                 const struct estimate_open *const *parts, size_t count, bool whole,
+                                 struct arena *arena);

@@ -358,6 +358,12 @@ static void build_study_block(const struct builder *builder, struct study_block 
             .has_planned = plan->runs.given,
             .done = measured && plan->runs.given ? (uint64_t)plan->runs.value : 0,
             .valid = measured ? 3 : 0,
+            .uncounted = shape == 1 && i == 0 ? 2 : 0,
+            .uncounted_why =
+                shape == 1 && i == 0
+                    ? text(builder, "an input changed: data.txt (written at another time)",
+                           "an input changed: <b>|\033[31m")
+                    : NULL,
             .attempts = measured ? 4 : 0,
             .failures = shape == 1 && i == 0,
         };
@@ -468,6 +474,7 @@ static void build_component(const struct builder *builder, struct estimate_block
     component->item_count = 1;
     component->items[0] = (struct estimate_item){
         .name = name,
+        .condition = which == COMPONENT_RUNS ? block->block->block->conditions : NULL,
         .count = count_of(2),
         .unit = quantity_is_known(&time) ? estimated(time.value / 2, 0, 0) : time,
         .time = time,
@@ -491,6 +498,48 @@ static struct estimate_figures figures_of(struct quantity time, bool gpu) {
     return figures;
 }
 
+/* Runs that were never made, components that nobody saw, retries, idle; of one block a step. */
+static void build_block_open(const struct builder *builder, struct estimate_block *block,
+                             const struct study_block *of) {
+    struct estimate_open *open = make(builder, 6, sizeof(*open));
+    struct estimate_component *prepare = &block->components[COMPONENT_PREPARE];
+    const struct estimate_open part = {.block = of->block, .has_component = true};
+    size_t count = 0;
+    for (size_t i = 0; i < 5; i++)
+        open[i] = part;
+    open[count].component = COMPONENT_DATA;
+    open[count].kind = ESTIMATE_LET_SEE;
+    open[count++].what = "not seen";
+    open[count].component = COMPONENT_FIXING;
+    open[count].kind = ESTIMATE_LET_SEE;
+    open[count++].what = "not seen";
+    open[count].component = COMPONENT_IDLE;
+    open[count].kind = ESTIMATE_ASSUME;
+    open[count++].what = "not recorded yet";
+    if (of->state != STUDY_DONE) {
+        struct estimate_component *runs = &block->components[COMPONENT_RUNS];
+        open[count].component = COMPONENT_RETRIES;
+        open[count].kind = ESTIMATE_MAKE_RUN;
+        open[count].what = text(builder, "no run yet", "none\033[2J | <b> yet");
+        open[count].items = make(builder, 1, sizeof(*open->items));
+        open[count].item_count = runs->item_count;
+        if (runs->item_count > 0)
+            open[count].items[0] = &runs->items[0];
+        count++;
+    }
+    if (of->state == STUDY_UNDERWAY) {
+        open[count].component = COMPONENT_PREPARE;
+        open[count].kind = ESTIMATE_ENTER;
+        open[count].what = "counted as if it needed the rented machine, which is not said";
+        open[count].enter = "needs_machine of step 'install'";
+        open[count].items = make(builder, 1, sizeof(*open->items));
+        open[count].item_count = 1;
+        open[count++].items[0] = &prepare->items[0];
+    }
+    block->open = open;
+    block->open_count = count;
+}
+
 static void build_estimate_block(const struct builder *builder, struct estimate_block *block,
                                  const struct study_block *of, bool gpu) {
     *block = (struct estimate_block){
@@ -509,11 +558,7 @@ static void build_estimate_block(const struct builder *builder, struct estimate_
         block->weakness = "one run only: repeat it once to get an interval";
     }
     block->figures = figures_of(runs, gpu);
-    static const char *const open[] = {
-        "data, transfer, fixing, clean-up: no step, task or assumption of the plan is for them",
-        "idle: time between runs is not recorded yet", "retries: no failure was seen"};
-    block->open = open;
-    block->open_count = of->state == STUDY_DONE ? 2 : 3;
+    build_block_open(builder, block, of);
     block->bytes_in = quantity_open(UNIT_BYTE, QUANTITY_NO_EVIDENCE, NULL);
     block->bytes_out = quantity_bounded(UNIT_BYTE, 1 << 20, QUANTITY_AT_LEAST, "/proc/self/io");
     block->host_memory = (struct estimate_memory){
@@ -563,12 +608,31 @@ static void build_settings(const struct builder *builder, struct estimate *estim
 }
 
 static void build_open(const struct builder *builder, struct estimate *estimate) {
-    const char **open = make(builder, 4 * estimate->block_count, sizeof(*open));
+    struct estimate_open *open = make(builder, 6 * estimate->block_count + 1, sizeof(*open));
+    struct estimate_item *item = make(builder, 1, sizeof(*item));
     for (size_t i = 0; i < estimate->block_count; i++)
         for (size_t j = 0; j < estimate->blocks[i].open_count; j++)
-            open[estimate->open_count++] =
-                arena_printf(builder->built->arena, "%s: %s", estimate->blocks[i].block->block->id,
-                             estimate->blocks[i].open[j]);
+            open[estimate->open_count++] = estimate->blocks[i].open[j];
+    item->name = "task read-the-texts";
+    open[estimate->open_count] = (struct estimate_open){
+        .has_component = true,
+        .component = COMPONENT_CHECKING,
+        .items = make(builder, 1, sizeof(*open->items)),
+        .item_count = 1,
+        .kind = ESTIMATE_ENTER,
+        .enter = "time of task 'read-the-texts' (with who, when and why)",
+        .what = "the plan does not say how long it takes",
+    };
+    open[estimate->open_count++].items[0] = item;
+    for (size_t i = 0; i < estimate->open_count; i++) {
+        const struct estimate_open *part = &open[i];
+        open[i].remedy = estimate_remedy_text(estimate, &part, 1, false, builder->built->arena);
+    }
+    size_t first = 0;
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        estimate->blocks[i].open = open + first;
+        first += estimate->blocks[i].open_count;
+    }
     estimate->open = open;
 }
 
@@ -605,7 +669,11 @@ static void build_plan_estimate(const struct builder *builder) {
     }
     estimate->total.computing = at_least(time);
     estimate->provisional = builder->hostile || study->block_count == 4;
-    estimate->provisional_why = text(builder, "resource.gpu-memory is open", "open: <b>|`x`");
+    const char **reasons = make(builder, 2, sizeof(*reasons));
+    reasons[0] = text(builder, "resource.gpu-memory is open", "open: <b>|`x`");
+    reasons[1] = "no run counts for block 'validate' yet";
+    estimate->provisional_reasons = reasons;
+    estimate->provisional_count = estimate->provisional ? 2 : 0;
     build_subtotals(builder, estimate, gpu);
     build_settings(builder, estimate);
     build_open(builder, estimate);

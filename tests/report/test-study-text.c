@@ -4,6 +4,8 @@
 #include "base/str.h"
 #include "build-study.h"
 #include "checks.h"
+#include "report/estimate-open.h"
+#include "report/study-words.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,15 +115,77 @@ static void a_total_names_its_open_parts(void **state) {
     build_study(BUILD_STUDY_TEN, &built);
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
     report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
-    assert_non_null(strstr(strbuf_str(&page), "27 parts of blocks are not in these figures"));
-    for (size_t i = 0; i < built.estimate.block_count; i++)
-        for (size_t j = 0; j < built.estimate.blocks[i].open_count; j++)
-            assert_non_null(strstr(strbuf_str(&page), built.estimate.blocks[i].open[j]));
+    AUTO_FREE char *count =
+        mem_printf("%zu parts are not in these figures", built.estimate.open_count);
+    assert_non_null(strstr(strbuf_str(&page), count));
+    const char *list = strstr(strbuf_str(&page), "Open: not in these figures");
+    assert_non_null(list);
+    for (size_t i = 0; i < built.estimate.open_count; i++) {
+        assert_non_null(strstr(list, built.estimate.open[i].what));
+        assert_non_null(strstr(list, study_words_component(built.estimate.open[i].component)));
+    }
     assert_null(strstr(strbuf_str(&page), " hours ("));
+}
+
+static bool has_open_line(const struct open_line *lines, size_t count, const char *text) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(lines[i].text, text) == 0)
+            return true;
+    for (size_t i = 0; i < count; i++)
+        print_message("  %s\n", lines[i].text);
+    return false;
+}
+
+/* Components of the same blocks, and blocks with the same components, stand on one line. */
+static void open_parts_are_said_once(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    struct open_line *lines;
+    size_t count = open_lines(&built.estimate, OPEN_BRIEF, built.arena, &lines);
+    assert_true(has_open_line(lines, count, "all blocks: data, fixing: not seen"));
+    assert_true(has_open_line(lines, count, "all blocks: idle: not recorded yet"));
+    assert_true(has_open_line(lines, count,
+                              "compare: preparation: step install: counted as if it needed the "
+                              "rented machine, which is not said"));
+    assert_true(has_open_line(lines, count,
+                              "checking: task read-the-texts: the plan does not say how long it "
+                              "takes"));
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = i == 0 || lines[i].remedy != lines[i - 1].remedy;
+        for (size_t k = 0; k < i && is_new; k++) /* what is closed alike stands together */
+            assert_ptr_not_equal(lines[k].remedy, lines[i].remedy);
+        if (strstr(lines[i].text, "data, fixing"))
+            assert_non_null(strstr(lines[i].remedy, "--set '*.data=TIME', '*.fixing=TIME'"));
+        if (strstr(lines[i].text, "idle"))
+            assert_string_equal(lines[i].remedy, "assume it with --set '*.idle=TIME'");
+    }
+}
+
+/* Where nothing was run, nothing took 0 s. */
+static void nothing_spent_is_no_time(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    built.study.spent = built.study.failed_time = built.study.unplanned_time =
+        quantity_measured(UNIT_SECOND, 0, "there is no such run");
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 80}, &page);
+    assert_non_null(strstr(strbuf_str(&page), "nothing yet: no run"));
+    AUTO_STRBUF struct strbuf markdown = STRBUF_INIT;
+    report_document_markdown(&built.document, &markdown);
+    static const char *const labels[] = {"time spent so far", "of it in failed attempts",
+                                         "of it in runs that nobody planned"};
+    for (size_t i = 0; i < ARRAY_LENGTH(labels); i++) {
+        AUTO_FREE char *line = mem_printf("- **%s:** nothing yet: no run\n", labels[i]);
+        assert_non_null(strstr(strbuf_str(&markdown), line));
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_parts_are_said_once),
+        cmocka_unit_test(nothing_spent_is_no_time),
         cmocka_unit_test(the_table_fits_its_page),
         cmocka_unit_test(a_total_names_its_open_parts),
         cmocka_unit_test(blocks_pages),

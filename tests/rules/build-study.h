@@ -83,6 +83,10 @@ static inline struct study_block *built_block(struct built *b, const char *id, s
         c->at = block->at;
         c->block = block;
         c->label = arena_printf(b->arena, "a=%zu", i);
+        c->axes = arena_alloc(b->arena, sizeof *c->axes);
+        c->axes[0].name = "a";
+        c->axes[0].value = arena_printf(b->arena, "%zu", i);
+        c->axis_count = 1;
         AUTO_FREE char *name = mem_printf("%s/%zu", id, i);
         digest_sha256(name, strlen(name), c->id);
         study->conditions[i] = (struct study_condition){

@@ -39,6 +39,21 @@ static void assert_says(const char *text, const char *part) {
         fail_msg("'%s' does not say '%s'", text ? text : "(null)", part);
 }
 
+static void assert_near(double a, double b) {
+    if (!(fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b))))
+        fail_msg("%.12g is not %.12g", a, b);
+}
+
+static void assert_remedy(const struct estimate *e, enum component k, const char *what,
+                          const char *remedy) {
+    for (size_t i = 0; i < e->open_count; i++)
+        if (e->open[i].component == k && strstr(e->open[i].what, what)) {
+            assert_says(e->open[i].remedy, remedy);
+            return;
+        }
+    fail_msg("nothing open says '%s'", what);
+}
+
 static void test_keys(void **state) {
     struct built *b = *state;
     const char *why = NULL;
@@ -104,8 +119,13 @@ static void test_component(void **state) {
     assert_true(built_is_source(b, idle->sources[0]) && idle->source_count == 1);
     assert_int_equal(time_of(b, 1, COMPONENT_IDLE)->state, QUANTITY_OPEN);
     assert_int_equal(e->total.reserved.state, QUANTITY_ASSUMED); /* the weakest of the known */
-    assert_false(e->total.reserved.has_interval);
-    assert_true(e->total.computing.has_interval);
+    /* it is taken as it is; what is drawn beside it keeps its interval */
+    const struct quantity *reserved = &e->total.reserved;
+    assert_true(reserved->has_interval && e->total.computing.has_interval);
+    assert_near(reserved->p05, 3600.0 + e->total.computing.p05);
+    assert_near(reserved->p95, 3600.0 + e->total.computing.p95);
+    assert_string_equal(reserved->basis, "own-runs");
+    assert_says(reserved->detail, "taken as it is");
     assert_int_equal(e->assumed_count, 1);
     assert_false(e->assumed[0].is_set);
     /* --set of every block goes before it */
@@ -183,6 +203,10 @@ static void test_runs(void **state) {
     assert_int_equal(items[0].count.state, QUANTITY_ASSUMED);
     assert_int_equal(items[0].time.state, QUANTITY_ASSUMED);
     assert_true(fabs(items[0].time.value - 10000.0) < 500.0);
+    /* what is drawn in it keeps its interval */
+    assert_true(items[0].time.has_interval && items[0].time.p05 < 10000.0);
+    assert_string_equal(items[0].time.basis, "own-runs");
+    assert_says(items[0].time.detail, "set on the command line: one.runs=103");
     assert_int_equal(items[0].unit.state, QUANTITY_ESTIMATED);
     b->setting_count = 0;
     b->study.blocks[0].conditions[1].has_planned = false; /* now the plan does not say */
@@ -226,6 +250,7 @@ static void test_failures(void **state) {
     built_set(b, "one.failure-rate", "1");
     built_estimate(b);
     assert_int_equal(time_of(b, 0, COMPONENT_RETRIES)->reason, QUANTITY_FAILED);
+    assert_remedy(&b->estimate, COMPONENT_RETRIES, "no run is ever done", "one.retry-max=COUNT");
     /* 0 is a share, too: then nothing is lost */
     b->setting_count = 0;
     built_set(b, "one.failure-rate", "0");
@@ -240,6 +265,7 @@ static void test_rate_without_cost(void **state) {
     built_estimate(b);
     assert_int_equal(time_of(b, 0, COMPONENT_RETRIES)->state, QUANTITY_OPEN);
     assert_says(time_of(b, 0, COMPONENT_RETRIES)->detail, "was not seen");
+    assert_remedy(&b->estimate, COMPONENT_RETRIES, "costs is not known", "one.lost-time=TIME");
 }
 
 static void test_lanes(void **state) {

@@ -61,6 +61,35 @@ static void assert_line(const char *const *lines, size_t count, const char *part
     }
 }
 
+/* The open part that says so; NULL: there is none. block NULL: of no block. */
+static const struct estimate_open *find_open(const struct estimate *e, const char *block,
+                                             enum component k, const char *what) {
+    for (size_t i = 0; i < e->open_count; i++) {
+        const struct estimate_open *part = &e->open[i];
+        bool here = block ? part->block && strcmp(part->block->id, block) == 0 : !part->block;
+        if (here && (!part->has_component || part->component == k) && strstr(part->what, what))
+            return part;
+    }
+    return NULL;
+}
+
+/* It is open, and this is what closes it. */
+static const struct estimate_open *assert_remedy(const struct estimate *e, const char *block,
+                                                 enum component k, const char *what,
+                                                 const char *remedy) {
+    const struct estimate_open *part = find_open(e, block, k, what);
+    if (!part) {
+        for (size_t i = 0; i < e->open_count; i++)
+            print_message("  %s: %s\n", e->open[i].block ? e->open[i].block->id : "-",
+                          e->open[i].what);
+        fail_msg("no part of %s says '%s'", block ? block : "no block", what);
+        return NULL;
+    }
+    if (!strstr(part->remedy, remedy))
+        fail_msg("'%s' does not say '%s'", part->remedy, remedy);
+    return part;
+}
+
 static void three_runs(struct built *b, struct study_condition *c) {
     built_counts(b, c, 100.0);
     built_counts(b, c, 104.0);
@@ -82,8 +111,19 @@ static void test_nothing_known(void **state) {
     assert_int_equal(e->total.calendar.state, QUANTITY_OPEN);
     assert_int_equal(e->total.effort.state, QUANTITY_OPEN);
     assert_open(&e->total.gpu, QUANTITY_NOT_APPLICABLE, "no GPU");
-    assert_line(e->open, e->open_count, "compare: runs: a=0, a=1: no run counts for it; no run of");
-    assert_line(e->open, e->open_count, "compare: idle");
+    const struct estimate_open *runs =
+        assert_remedy(e, "compare", COMPONENT_RUNS, "no run of it was made",
+                      "probelauf run --block compare -c a=0 -- COMMAND");
+    assert_int_equal(runs->item_count, 2);
+    assert_string_equal(runs->items[1]->name, "a=1");
+    assert_says(runs->remedy, "and 1 more run");
+    assert_remedy(e, "compare", COMPONENT_RETRIES, "no run of it was made", "-c a=0");
+    assert_remedy(e, "compare", COMPONENT_IDLE, "not recorded", "--set compare.idle=TIME");
+    assert_remedy(e, "compare", COMPONENT_CHECKING, "not seen",
+                  "mark phase 'evaluate' in the runs, give the block a step for it, or assume it "
+                  "with --set compare.checking=TIME");
+    assert_int_equal(e->open_count, COMPONENT_COUNT_);
+    assert_ptr_equal(e->blocks[0].open, e->open);
     assert_says(e->blocks[0].weakness, "2 conditions have no run that counts");
 }
 
@@ -166,11 +206,11 @@ static void test_borrowed(void **state) {
     assert_string_equal(items[0].time.basis, "own-runs");
     assert_string_equal(items[1].time.basis, "borrowed-spread");
     assert_true(items[1].time.has_interval && runs->has_interval);
-    assert_says(items[1].time.detail, "borrowed");
+    assert_says(items[1].time.detail, "repeat once to see its own spread");
     assert_string_equal(runs->basis, "borrowed-spread");
     assert_int_equal(items[1].time.n, 1);
     assert_int_equal(runs->n, 4);
-    assert_says(runs->detail, "do not add up");
+    assert_null(runs->detail); /* it has an interval, and that medians do not add up is known */
 }
 
 /* The runs of a condition that stands in two blocks are pooled once. */
@@ -207,7 +247,9 @@ static void test_function_tests_are_never_projected(void **state) {
     assert_true(quantity_is_known(runs) && runs->bound == QUANTITY_AT_LEAST);
     assert_int_equal(runs->part_count, 2);
     assert_says(e->blocks[0].weakness, "1 condition has only function tests");
-    assert_line(e->open, e->open_count, "compare: runs: a=1: only function tests");
+    const struct estimate_open *open =
+        assert_remedy(e, "compare", COMPONENT_RUNS, "only function tests", "-c a=1");
+    assert_true(open->item_count == 1 && strstr(open->items[0]->name, "a=1"));
     for (size_t i = 0; i < runs->source_count; i++)
         assert_string_not_equal(runs->sources[i], seen->run->id);
 }
@@ -223,7 +265,8 @@ static void test_count_left_open(void **state) {
     assert_open(&item->count, QUANTITY_NOT_ENTERED, "how many runs");
     assert_true(item->unit.has_interval); /* one run is known all the same */
     assert_open(&e->blocks[0].bytes_in, QUANTITY_NOT_ENTERED, "how many runs");
-    assert_line(e->open, e->open_count, "enter it in the plan");
+    assert_remedy(e, "scale", COMPONENT_RUNS, "how many runs",
+                  "enter in the plan: runs of block 'scale'");
 }
 
 static void test_other_environment_is_nothing(void **state) {
@@ -240,6 +283,25 @@ static void test_other_environment_is_nothing(void **state) {
     built_estimate(b);
     assert_open(time_of(b, 0, COMPONENT_PREPARE), QUANTITY_NO_EVIDENCE, "was not seen");
     assert_open(time_of(b, 0, COMPONENT_RETRIES), QUANTITY_NO_EVIDENCE, "no attempt");
+}
+
+/* What is advised can be typed as it stands. */
+static void test_commands(void **state) {
+    struct built *b = *state;
+    static struct plan_text_item words[] = {{.text = "true"}};
+    struct study_block *block = built_block(b, "it's", 1, 4);
+    struct plan_step *step = built_step(b, "get it", COMPONENT_DATA, PLAN_ONCE, PLAN_YES);
+    built_needs(b, block, "get it");
+    block->conditions[0].condition->axes[0].value = "one two";
+    built_plan_block(b, block)->command = (struct plan_texts){.items = words, .count = 1};
+    step->run = (struct plan_texts){.items = words, .count = 1};
+    const struct estimate *e = built_estimate(b);
+    const struct estimate_open *runs =
+        assert_remedy(e, "it's", COMPONENT_RUNS, "no run of it was made", "probelauf");
+    assert_string_equal(runs->remedy, "probelauf run --block 'it'\\''s' -c 'a=one two'");
+    const struct estimate_open *data =
+        assert_remedy(e, "it's", COMPONENT_DATA, "not seen", "probelauf");
+    assert_string_equal(data->remedy, "probelauf run --step 'get it'");
 }
 
 /* ---- phases ---- */
@@ -341,8 +403,17 @@ static void test_steps(void **state) {
     assert_true(time_of(b, 0, COMPONENT_PREPARE)->value == 60.0);
     assert_true(time_of(b, 1, COMPONENT_PREPARE)->value == 60.0);
     assert_true(e->components[COMPONENT_PREPARE].time.value == 120.0);
-    assert_line(e->open, e->open_count,
-                "one, two: prepare: step install: whether it needs the rented machine");
+    const char *const ids[] = {"one", "two"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_remedy(e, ids[i], COMPONENT_PREPARE, "which is not said",
+                      "needs_machine of step 'install'");
+        assert_remedy(e, ids[i], COMPONENT_TEARDOWN, "how often", "repeats of step 'clean'");
+    }
+    /* the plan names the step, and nothing else is advised */
+    const struct estimate_open *weights =
+        assert_remedy(e, "one", COMPONENT_DATA, "not seen", "probelauf run --step weights");
+    assert_string_equal(weights->items[0]->name, "step weights");
+    assert_null(strstr(weights->remedy, "assume"));
     /* per run, without the machine: effort, not reserved */
     assert_true(time_of(b, 0, COMPONENT_TRANSFER)->value == 28.0);
     assert_true(time_of(b, 1, COMPONENT_TRANSFER)->value == 35.0);
@@ -411,9 +482,11 @@ static void test_tasks(void **state) {
     assert_string_equal(item->name, "task read");
     assert_says(item->time.detail, "Kim");
     assert_string_equal(item->time.sources[0], "probelauf.yaml:91");
-    assert_line(e->open, e->open_count, "task ask: the plan does not say how long");
-    assert_line(e->open, e->open_count, "task ask: whether it needs the rented machine");
-    assert_false(has_line(e->open, e->open_count, "task old"));
+    const struct estimate_open *ask = assert_remedy(e, NULL, COMPONENT_FIXING, "how long it takes",
+                                                    "time of task 'ask' (with who, when");
+    assert_string_equal(ask->items[0]->name, "task ask");
+    assert_remedy(e, NULL, COMPONENT_FIXING, "which is not said", "needs_machine of task 'ask'");
+    assert_int_equal(e->open_count, e->blocks[0].open_count + 2); /* none of the one that is done */
     assert_int_equal(e->by_extent_count, 1); /* the block says no extent, the tasks have none */
     assert_string_equal(e->by_extent[0].name, "not said");
     assert_true(e->by_extent[0].figures.effort.value == 3600.0);
@@ -428,6 +501,8 @@ static void test_retries_need_a_failure(void **state) {
     built_estimate(b);
     assert_open(time_of(b, 0, COMPONENT_RETRIES), QUANTITY_NO_EVIDENCE,
                 "3 attempts were seen and none failed; that is no proof");
+    assert_remedy(&b->estimate, "one", COMPONENT_RETRIES, "no failure was seen",
+                  "--set one.lost-time=TIME");
     struct run *failed = built_fails(b, &block->conditions[0], 12.0);
     const struct estimate *e = built_estimate(b);
     const struct quantity *retries = time_of(b, 0, COMPONENT_RETRIES);
@@ -457,7 +532,7 @@ static void test_retry_max(void **state) {
     assert_int_equal(retries->bound, QUANTITY_AT_LEAST);
     assert_says(retries->detail, "not finished after 0 repeats");
     assert_int_equal(e->total.reserved.bound, QUANTITY_AT_LEAST);
-    assert_line(e->open, e->open_count, "one: retries: a=0: at least: 1 of 4");
+    assert_remedy(e, "one", COMPONENT_RETRIES, "at least: 1 of 4", "one.lost-time=TIME");
 }
 
 /* ---- figures ---- */
@@ -475,7 +550,9 @@ static void test_lanes(void **state) {
     assert_near(f->reserved.value, f->computing.value + 60.0);
     assert_near(f->calendar.value, f->computing.value / 3.0 + 60.0);
     assert_int_equal(f->calendar.bound, QUANTITY_AT_LEAST);
-    assert_line(e->open, e->open_count, "one: calendar: 3 lanes");
+    const struct estimate_open *open =
+        assert_remedy(e, "one", COMPONENT_IDLE, "calendar: 3 lanes", "--set one.lanes=1");
+    assert_false(open->has_component);
     assert_int_equal(f->computing.bound, QUANTITY_EXACT);
 }
 
@@ -493,7 +570,7 @@ static void test_gpu_time(void **state) {
     e = built_estimate(b);
     assert_open(&e->total.gpu, QUANTITY_NOT_ENTERED, "leaves the GPUs");
     assert_false(e->has_gpus);
-    assert_line(e->open, e->open_count, "GPU time");
+    assert_remedy(e, "one", COMPONENT_IDLE, "GPU time", "gpus of environment 'here'");
     b->input.environment = NULL;
     for (size_t i = 0; i < b->study.run_count; i++)
         b->seen[i].environment = NULL;
@@ -679,13 +756,15 @@ static void test_provisional(void **state) {
     built_plan_block(b, block)->kind = PLAN_VALIDATE;
     const struct estimate *e = built_estimate(b);
     assert_true(e->provisional);
-    assert_says(e->provisional_why, "no run counts for block 'one'");
-    assert_says(e->provisional_why, "plan no full block");
+    assert_int_equal(e->provisional_count, 1);
+    assert_string_equal(e->provisional_reasons[0], "no run counts for block 'one' yet");
     built_counts(b, &block->conditions[0], 5.0);
     assert_false(built_estimate(b)->provisional);
     b->study.open_facts = open;
     b->study.open_fact_count = 1;
-    assert_says(built_estimate(b)->provisional_why, "'weights.access' is open");
+    e = built_estimate(b);
+    assert_int_equal(e->provisional_count, 1);
+    assert_says(e->provisional_reasons[0], "'weights.access' is open");
     fact.about = "resource";
     assert_false(built_estimate(b)->provisional);
 }
@@ -733,7 +812,10 @@ static void test_many_conditions(void **state) {
     const struct estimate *e = built_estimate(b);
     assert_int_equal(e->draws, 20000 * 50 / 300);
     assert_true(e->total.computing.has_interval && e->total.computing.n == 300);
-    assert_line(e->open, e->open_count, "one: runs: a=100, a=101, a=102 and 197 more");
+    const struct estimate_open *open =
+        assert_remedy(e, "one", COMPONENT_RUNS, "no run of it was made", "-c a=100");
+    assert_int_equal(open->item_count, 200);
+    assert_string_equal(open->items[199]->name, "a=299");
 }
 
 int main(void) {
@@ -749,6 +831,7 @@ int main(void) {
         TEST(test_function_tests_are_never_projected),
         TEST(test_count_left_open),
         TEST(test_other_environment_is_nothing),
+        TEST(test_commands),
         TEST(test_phases_split_the_wall),
         TEST(test_without_phases_all_is_runs),
         TEST(test_phase_components),
