@@ -12,6 +12,7 @@
 #include "report/studies.h"
 #include "report/study.h"
 #include "work/estimate.h"
+#include "work/find-plan.h"
 #include "work/studies.h"
 
 #include <errno.h>
@@ -106,6 +107,30 @@ static int estimate_repeat(int argc, char **argv, struct err *err) {
 
 /* ---- the whole plan ---- */
 
+/* Whatever kind of value it takes. */
+static bool is_key(const struct plan *plan, const char *key, struct arena *arena) {
+    const char *why = NULL;
+    return estimate_setting_check(plan, key, "1", arena, &why) ||
+           estimate_setting_check(plan, key, "1s", arena, &why);
+}
+
+static int bad_setting(const struct plan *plan, const char *item, const char *key, const char *why,
+                       struct arena *arena, struct err *err) {
+    if (is_key(plan, key, arena)) {
+        return err_set(err, -EINVAL, "estimate-setting", "--set %s: %s", item, why);
+    }
+    if (str_starts_with(key, "task.") && plan_block_find(plan, "task") == NULL) {
+        return err_set(err, -EINVAL, "estimate-setting",
+                       "--set %s: the time of a task cannot be tried: change it under 'tasks:' of "
+                       "the plan",
+                       item);
+    }
+    return err_set(err, -EINVAL, "estimate-setting",
+                   "--set %s: %s; keys are BLOCK.runs, BLOCK.run-time, BLOCK.failure-rate, "
+                   "BLOCK.lost-time, BLOCK.retry-max, BLOCK.lanes, BLOCK.COMPONENT, step.NAME",
+                   item, why);
+}
+
 /* -EINVAL: a key or value that no estimate knows. */
 static int read_settings(const struct plan *plan, struct arena *arena,
                          struct estimate_setting **ret_settings, struct err *err) {
@@ -118,7 +143,7 @@ static int read_settings(const struct plan *plan, struct arena *arena,
                            "option '--set' takes KEY=VALUE, not '%s'", opt_set.items[i]);
         }
         if (!estimate_setting_check(plan, key, value, arena, &why)) {
-            return err_set(err, -EINVAL, "estimate-setting", "--set %s: %s", opt_set.items[i], why);
+            return bad_setting(plan, opt_set.items[i], key, why, arena, err);
         }
         settings[i] = (struct estimate_setting){
             .key = arena_strdup(arena, key), .value = value, .source = "--set", .is_set = true};
@@ -229,8 +254,7 @@ static int compare(const struct view_study *view, const struct estimate *estimat
 
 static int freeze(struct view_study *view, const struct estimate *estimate, struct err *err) {
     AUTO_JSON json_t *document = report_estimate_json(estimate);
-    int rc = work_estimate_freeze(&view->work, &view->place, runs_store(view->runs), opt_freeze,
-                                  document, err);
+    int rc = work_estimate_freeze(&view->work, &view->place, view->runs, opt_freeze, document, err);
     if (rc == 0) {
         AUTO_FREE char *note = mem_printf(
             _("kept as '%s'; 'probelauf estimate --compare %s' shows what changes from now on"),
@@ -264,7 +288,30 @@ static int estimate_plan(struct err *err) {
 
 /* ---- --studies ---- */
 
-/* The plan of this folder, if there is one, says whether its estimate still holds. */
+/* The plan of this folder, if there is one, says whether its estimate still holds. One that is
+ * broken keeps nothing of the others back. */
+static int find_at_hand(struct arena *arena, struct plan **ret_plan, struct err *err) {
+    AUTO_PLAN struct plan *plan = NULL;
+    struct plan_complaints complaints = {0};
+    struct err broken = ERR_INIT;
+    const char *path = NULL;
+    *ret_plan = NULL;
+    int rc = work_find_plan(opt_common.plan, arena, &path, err);
+    if (rc < 0 || path == NULL) {
+        return rc;
+    }
+    if (plan_read(path, &plan, &complaints, &broken) == 0) {
+        *ret_plan = steal(plan);
+        return 0;
+    }
+    AUTO_FREE char *text = mem_printf(
+        _("whether the kept estimate of the plan here still holds is not checked: %s; 'probelauf "
+          "check' lists all that is wrong"),
+        broken.text);
+    cli_warning(text);
+    return 0;
+}
+
 static int open_at_hand(struct plan *take_plan, struct runs *runs, struct work_study *ret,
                         struct err *err) {
     const struct work_study_options options = {.look_at_code = true};
@@ -277,7 +324,7 @@ static int estimate_studies(struct err *err) {
     AUTO_RUNS struct runs *runs = NULL;
     AUTO_WORK_STUDY struct work_study at_hand = {0};
     AUTO_WORK_STUDIES struct work_studies studies = {0};
-    int rc = view_plan(arena, false, &plan, err);
+    int rc = find_at_hand(arena, &plan, err);
     rc = rc < 0 ? rc : view_open(arena, &runs, err);
     bool has_plan = plan != NULL;
     rc = rc < 0 || !has_plan ? rc : open_at_hand(steal(plan), runs, &at_hand, err);
@@ -335,7 +382,16 @@ const struct command command_estimate = {
     .details =
         N_("What no run has shown is open and named beside every total. With --repeat no plan is "
            "needed: without RUN the latest finished run is the base, and all runs of the same "
-           "command with the same parameters. An amount of money needs an offer and stays open."),
+           "command with the same parameters. An amount of money needs an offer and stays open.\n"
+           "Keys of --set, and of assumptions in the plan; BLOCK may be * for every block:\n"
+           "  BLOCK.runs: runs per condition\n"
+           "  BLOCK.run-time: duration of one run\n"
+           "  BLOCK.failure-rate: share of attempts that fail, 0 to 1\n"
+           "  BLOCK.lost-time: duration lost by one failed attempt\n"
+           "  BLOCK.retry-max: repeats of a failed run\n"
+           "  BLOCK.lanes: runs side by side\n"
+           "  BLOCK.COMPONENT: duration of prepare, data, transfer, fixing, ... as a whole\n"
+           "  step.NAME: duration of one execution of a step"),
     .usage = N_("[--env ID] [--set KEY=VALUE]... | --studies | --repeat N [RUN...] [options]"),
     .examples =
         N_("probelauf estimate  # the whole plan, with everything that is open\n"

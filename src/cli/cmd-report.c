@@ -54,10 +54,9 @@ static const struct opt_spec report_options[] = {
 struct material {
     struct arena *arena;
     struct runs *runs;
-    struct work_study work; /* with a plan */
-    struct plan *warned;    /* the plan read again, for its warnings; NULL without one */
-    struct plan_complaints complaints;
-    struct run **loaded; /* without a plan; owned */
+    struct work_study work;            /* with a plan */
+    struct plan_complaints complaints; /* in the arena of the plan that `work` has */
+    struct run **loaded;               /* without a plan; owned */
     size_t loaded_count;
     struct estimate estimate;
     struct report_document document;
@@ -65,7 +64,6 @@ struct material {
 
 static void material_done(struct material *material) {
     work_study_done(&material->work);
-    plan_free_ptr(&material->warned);
     for (size_t i = 0; i < material->loaded_count; i++) {
         material->loaded[i] = run_free(material->loaded[i]);
     }
@@ -78,12 +76,7 @@ static void material_done(struct material *material) {
 static int take_study(struct material *material, struct plan *take_plan, struct err *err) {
     const struct work_study_options options = {.environment = opt_env, .look_at_code = true};
     const struct estimate_options how = {.seed = PREDICT_SEED};
-    int rc = plan_read(take_plan->path, &material->warned, &material->complaints, err);
-    if (rc < 0) {
-        plan_free_ptr(&take_plan);
-        return rc;
-    }
-    rc = work_study_open(take_plan, &options, material->runs, &material->work, err);
+    int rc = work_study_open(take_plan, &options, material->runs, &material->work, err);
     rc = rc < 0 ? rc
                 : estimate_make(&material->work.study, &how, material->arena, &material->estimate,
                                 err);
@@ -136,7 +129,7 @@ static int gather(struct material *material, struct err *err) {
     material->document.now_utc_ns = clock_utc_ns();
     material->document.program = "probelauf " PROBELAUF_VERSION;
     material->document.runs_shown = opt_limit > 0 ? (size_t)opt_limit : SIZE_MAX;
-    int rc = view_plan(material->arena, opt_env != NULL, &plan, err);
+    int rc = view_plan(material->arena, opt_env != NULL, &plan, &material->complaints, err);
     if (rc < 0) {
         plan_free_ptr(&plan);
         return rc;

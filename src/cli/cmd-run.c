@@ -16,6 +16,7 @@
 #include "store/store.h"
 #include "text/pattern.h"
 #include "text/secret.h"
+#include "work/find-plan.h"
 #include "work/measure.h"
 #include "work/plan-run.h"
 
@@ -398,9 +399,13 @@ static int prepare(char **argv, struct arena *arena, const struct exec_pattern *
     return enter_folder(plan, err);
 }
 
-/* Without a command there must be something that names one in the plan. */
-static bool names_command(void) {
-    return opt_block != NULL || opt_step != NULL || opt_condition.count > 0;
+/* Without a command there must be something that names one in the plan, or a plan to say what there
+ * is to name. */
+static bool may_have_command(struct arena *arena) {
+    const char *path = NULL;
+    struct err later = ERR_INIT; /* said when the plan is looked for again */
+    return opt_block != NULL || opt_step != NULL || opt_condition.count > 0 ||
+           work_find_plan(opt_common.plan, arena, &path, &later) < 0 || path != NULL;
 }
 
 static int run_run(int argc, char **argv) {
@@ -412,7 +417,7 @@ static int run_run(int argc, char **argv) {
     }
     struct err err = ERR_INIT;
     struct place place;
-    if (argc == 0 && !names_command()) {
+    if (argc == 0 && !may_have_command(arena)) {
         (void)err_set(&err, -EINVAL, "usage-operands", "something is missing: probelauf %s %s",
                       command_run.name, _(command_run.usage));
         return cli_usage_error("run", &err);

@@ -44,6 +44,18 @@ static void add_wrapped(struct strbuf *out, const char *text, size_t indent, siz
     strbuf_add_char(out, '\n');
 }
 
+/* Every line a paragraph; one that begins with two blanks is an entry of a list. */
+static void add_lines(struct strbuf *out, const char *text, size_t width) {
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n"), blanks = strspn(line, " ");
+        AUTO_FREE char *whole = mem_strndup(line + blanks, length - blanks);
+        add_blanks(out, blanks);
+        add_wrapped(out, whole, blanks > 0 ? blanks + 4 : 0, width);
+        line += length;
+        line += *line == '\n';
+    }
+}
+
 /* "  left      text", the text in a column of its own. */
 static void add_entry(struct strbuf *out, const char *left, const char *text, size_t left_width,
                       size_t width) {
@@ -156,7 +168,7 @@ static void add_usage(struct strbuf *out, const struct command *command, size_t 
     add_wrapped(out, _(command->summary), 0, width);
     if (command->details != NULL) {
         strbuf_add_char(out, '\n');
-        add_wrapped(out, _(command->details), 0, width);
+        add_lines(out, _(command->details), width);
     }
 }
 

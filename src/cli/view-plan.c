@@ -33,11 +33,15 @@ void view_complain(const char *path, const struct plan_complaints *complaints, b
     }
 }
 
-int view_plan(struct arena *arena, bool required, struct plan **ret_plan, struct err *err) {
+int view_plan(struct arena *arena, bool required, struct plan **ret_plan,
+              struct plan_complaints *ret_warnings, struct err *err) {
     AUTO_PLAN struct plan *plan = NULL;
     struct plan_complaints complaints = {0};
     const char *path = NULL;
     *ret_plan = NULL;
+    if (ret_warnings != NULL) {
+        *ret_warnings = complaints;
+    }
     int rc = work_find_plan(opt_common.plan, arena, &path, err);
     if (rc < 0) {
         return rc;
@@ -58,6 +62,9 @@ int view_plan(struct arena *arena, bool required, struct plan **ret_plan, struct
     }
     if (rc == 0) {
         *ret_plan = steal(plan);
+        if (ret_warnings != NULL) {
+            *ret_warnings = complaints;
+        }
     }
     return rc;
 }

@@ -16,7 +16,7 @@ int view_study_open(const struct work_study_options *options, struct view_study 
                     struct err *err) {
     AUTO_PLAN struct plan *plan = NULL;
     *ret = (struct view_study){.arena = arena_new()};
-    int rc = view_plan(ret->arena, true, &plan, err);
+    int rc = view_plan(ret->arena, true, &plan, NULL, err);
     rc = rc < 0 ? rc : cli_place(ret->arena, &ret->place, err);
     rc = rc < 0 ? rc : view_open(ret->arena, &ret->runs, err);
     rc = rc < 0 ? rc : work_study_open(steal(plan), options, ret->runs, &ret->work, err);

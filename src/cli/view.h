@@ -18,9 +18,11 @@ int view_open(struct arena *arena, struct runs **ret_runs, struct err *err);
 
 /* Finds the plan by option, variable, folder; reads it and says on standard error, one line each,
  * all that is wrong with it (warnings only with -v). *ret_plan: owned by the caller. Without a plan
- * NULL, or "plan-missing" if it is required. After complaints the return is -EINVAL and err has an
- * empty text: cli_error() adds nothing to them. */
-int view_plan(struct arena *arena, bool required, struct plan **ret_plan, struct err *err);
+ * NULL, or "plan-missing" if it is required. *ret_warnings: those of the plan, in its arena; may be
+ * NULL. After complaints the return is -EINVAL and err has an empty text: cli_error() adds nothing
+ * to them. */
+int view_plan(struct arena *arena, bool required, struct plan **ret_plan,
+              struct plan_complaints *ret_warnings, struct err *err);
 
 /* The complaints of a plan, one line each, on standard error. */
 void view_complain(const char *path, const struct plan_complaints *complaints, bool with_warnings);

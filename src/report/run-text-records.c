@@ -49,21 +49,50 @@ void run_text_phase_list(struct strbuf *out, struct report_style style, const st
     more(out, style, run->phase_count, count);
 }
 
+/* The method names a file as its plan does, with places that every run fills in another way; a
+ * reader of one run wants to know which file it was. */
+static const char *result_method(const struct run *run, const struct run_result *result,
+                                 struct arena *arena) {
+    static const char *const kinds[] = {"json", "csv", "regex"};
+    const char *method = result->quantity.method, *cwd = json_get_text(run->start, "cwd", "");
+    const json_t *list = json_get_array(run->start, "results");
+    for (size_t i = 0; method && i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *file = json_get_text(entry, "file", NULL);
+        if (!file || strcmp(json_get_text(entry, "name", ""), result->name) != 0)
+            continue;
+        if (*cwd && str_starts_with(file, cwd) && file[strlen(cwd)] == '/')
+            file += strlen(cwd) + 1;
+        for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
+            const char *what = json_get_text(entry, kinds[k], NULL);
+            const char *row = json_get_text(entry, "row", NULL);
+            const char *how = what ? arena_printf(arena, "%s %s", kinds[k], what) : NULL;
+            if (how && row)
+                how = arena_printf(arena, "%s (row %s)", how, row);
+            if (how && str_starts_with(method, how))
+                return arena_printf(arena, "%s of %s", how, file);
+        }
+    }
+    return method;
+}
+
 void run_text_work(struct strbuf *out, struct report_style style, const struct run *run) {
     layout_heading(out, style, _("Work and results"));
     layout_quantity(out, style, _("items"), &run->work_items);
     layout_quantity(out, style, _("length"), &run->work_length);
     layout_quantity(out, style, _("batch"), &run->work_batch);
     run_text_row(out, style, _("shape"), run->work_shape);
+    AUTO_ARENA struct arena *arena = arena_new();
     for (size_t i = 0; i < run->result_count; i++) {
         AUTO_STRBUF struct strbuf name = STRBUF_INIT;
         layout_cut(&name, run->results[i].name, 40, style.ascii);
         AUTO_STRBUF struct strbuf value = STRBUF_INIT;
         AUTO_STRBUF struct strbuf note = STRBUF_INIT;
-        const struct quantity *q = &run->results[i].quantity;
-        run_text_add_result(&value, q, style.ascii, true);
-        layout_quantity_note(&note, q, style.ascii);
-        layout_row(out, style, strbuf_str(&name), strbuf_str(&value), layout_state_color(q->state),
+        struct quantity q = run->results[i].quantity;
+        q.method = result_method(run, &run->results[i], arena);
+        run_text_add_result(&value, &q, style.ascii, true);
+        layout_quantity_note(&note, &q, style.ascii);
+        layout_row(out, style, strbuf_str(&name), strbuf_str(&value), layout_state_color(q.state),
                    strbuf_str(&note));
     }
     if (run->result_count == 0)

@@ -16,9 +16,11 @@
 
 #include <string.h>
 
-#define LABEL_COLUMN  2
-#define TEXT_COLUMN   10
-#define SUMMARY_NOTES 3 /* the gravest ones; all stand in `show` */
+#define LABEL_COLUMN    2
+#define TEXT_COLUMN     10
+#define SUMMARY_NOTES   3 /* the gravest ones; all stand in `show` */
+#define SUMMARY_RESULTS 6
+#define NAME_COLUMNS    40
 
 static void line(struct strbuf *out, struct report_style style, const char *label,
                  const char *text) {
@@ -147,6 +149,23 @@ static void peaks(struct strbuf *out, struct report_style style, const struct ru
     line(out, style, _("used"), strbuf_str(&use));
 }
 
+/* "accuracy 0.91, speed 21.5 token/s": what the run was made for. */
+static void results(struct strbuf *out, struct report_style style, const struct run *run) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    size_t count = run->result_count;
+    size_t shown = count > SUMMARY_RESULTS && !style.verbose ? SUMMARY_RESULTS : count;
+    for (size_t i = 0; i < shown; i++) {
+        strbuf_add_str(&text, i > 0 ? ", " : "");
+        layout_cut(&text, run->results[i].name, NAME_COLUMNS, style.ascii);
+        strbuf_add_char(&text, ' ');
+        run_text_add_result(&text, &run->results[i].quantity, style.ascii, false);
+    }
+    if (shown < count)
+        strbuf_printf(&text, _("; %zu more in `probelauf show`"), count - shown);
+    if (count > 0)
+        line(out, style, _("results"), strbuf_str(&text));
+}
+
 static void notes(struct strbuf *out, struct report_style style, const struct run *run) {
     struct note list[NOTES_MAX];
     size_t count = notes_collect(run, style.ascii, list);
@@ -197,6 +216,7 @@ void report_run_summary(const struct run *run, struct report_style style, struct
     phases(out, style, run);
     if (run->outcome != OUTCOME_START_FAILED)
         peaks(out, style, run);
+    results(out, style, run);
     notes(out, style, run);
     next_step(out, style, run);
 }

@@ -252,8 +252,9 @@ static bool has_same_inputs(const struct run *a, const struct run *b) {
     return true;
 }
 
-/* The fingerprint's parts are in probe/probe.c. */
-const char *comparable_why_environment(const struct run *run, const struct run *reference) {
+/* What is known of both environments and differs, by the parts of the fingerprint (probe/probe.c);
+ * NULL: nothing. */
+static const char *why_part_differs(const struct run *run, const struct run *reference) {
     static const struct {
         const char *part, *why;
     } parts[] = {
@@ -265,6 +266,8 @@ const char *comparable_why_environment(const struct run *run, const struct run *
         {"distribution", N_("it ran on another distribution of Linux")},
         {"interpreter", N_("its Python interpreter differs")},
         {"packages", N_("its Python packages differ")},
+        {"gpu", N_("it ran on other GPUs")},
+        {"gpu_driver", N_("its GPU driver differs")},
     };
     const json_t *a = json_get_object(run->environment, "fingerprint_parts");
     const json_t *b = json_get_object(reference->environment, "fingerprint_parts");
@@ -273,7 +276,21 @@ const char *comparable_why_environment(const struct run *run, const struct run *
         if (comparable_values(comparable_known_text(a, parts[i].part),
                               comparable_known_text(b, parts[i].part)) == COMPARABLE_DIFFERENT)
             return parts[i].why;
-    return N_("the environment changed");
+    return NULL;
+}
+
+const char *comparable_why_environment(const struct run *run, const struct run *reference) {
+    const char *why = why_part_differs(run, reference);
+    return why ? why : N_("the environment changed");
+}
+
+bool comparable_environment_differs(const struct run *run, const struct run *reference,
+                                    const char **ret_reason) {
+    const char *why = comparable_environment(run, reference) == COMPARABLE_DIFFERENT
+                          ? why_part_differs(run, reference)
+                          : NULL;
+    *ret_reason = why ? _(why) : NULL;
+    return why != NULL;
 }
 
 enum comparable_sameness comparable_environment(const struct run *a, const struct run *b) {

@@ -25,6 +25,11 @@ bool comparable_is_usable(const struct run *run, const char **ret_reason);
  * does not keep them apart; what only one knows does. */
 bool comparable_counts(const struct run *run, const struct run *reference, const char **ret_reason);
 
+/* Is a part of the environment (machine, driver, interpreter, packages) known of both runs, and not
+ * the same? *ret_reason is a static, translated sentence about `run`; NULL otherwise. */
+bool comparable_environment_differs(const struct run *run, const struct run *reference,
+                                    const char **ret_reason);
+
 /* Same command, condition, working folder and step: attempts of one piece of work, however they
  * ended. */
 bool comparable_same_group(const struct run *a, const struct run *b);

@@ -188,23 +188,65 @@ static int check_size(const json_t *event, struct err *err) {
                    JOURNAL_PAYLOAD_MAX);
 }
 
-int event_write(const struct place *place, struct store *store, const char *study,
-                const json_t *event, char ret_id[UUID_TEXT_SIZE], struct err *err) {
+/* Durable when this returns 0. */
+static int write_journal(const struct place *place, const char *study, const json_t *event,
+                         char ret_id[UUID_TEXT_SIZE], char **ret_path, struct err *err) {
     int64_t utc_ns = json_get_int(event, "utc_ns", 0);
     char id[UUID_TEXT_SIZE];
     uuid_new(utc_ns, id);
     AUTO_JSON json_t *header = make_header(id, study, utc_ns);
-    AUTO_FREE char *path = NULL;
     int rc = check_size(event, err);
     if (rc == 0)
-        rc = write_somewhere(place, id, header, event, &path, err);
+        rc = write_somewhere(place, id, header, event, ret_path, err);
+    if (rc == 0)
+        memcpy(ret_id, id, UUID_TEXT_SIZE);
+    return rc;
+}
+
+int event_write(const struct place *place, struct store *store, const char *study,
+                const json_t *event, char ret_id[UUID_TEXT_SIZE], struct err *err) {
+    AUTO_FREE char *path = NULL;
+    int rc = write_journal(place, study, event, ret_id, &path, err);
     if (rc < 0)
         return rc;
-    memcpy(ret_id, id, UUID_TEXT_SIZE);
     struct err later = ERR_INIT;
     if (store) {
         store_set_patience(store, INTAKE_PATIENCE_NS);
         (void)intake_file(store, path, &later); /* durable already; the next command takes it in */
     }
     return 0;
+}
+
+/* The record goes into the ledger before its lock is given up, or the next in line would not see
+ * it. What fails here is made up for by the next command: the journal is durable already. */
+static void take_in_locked(struct store *store, const char *path) {
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    struct err later = ERR_INIT;
+    bool changed;
+    if (intake_read_file(path, &bytes, &later) < 0 ||
+        intake_bytes(store, strbuf_str(&bytes), bytes.length, &changed, &later) < 0 ||
+        store_commit(store, &later) < 0)
+        store_rollback(store);
+    else
+        (void)intake_file(store, path, &later); /* it is there: only the file goes */
+}
+
+int event_write_if(const struct place *place, struct store *store, const char *study,
+                   const json_t *event, int (*may)(void *context, struct err *err), void *context,
+                   char ret_id[UUID_TEXT_SIZE], struct err *err) {
+    struct err locked = ERR_INIT;
+    if (store)
+        store_set_patience(store, INTAKE_PATIENCE_NS);
+    if (!store || store_begin(store, &locked) < 0) {
+        int rc = may(context, err);
+        return rc < 0 ? rc : event_write(place, store, study, event, ret_id, err);
+    }
+    AUTO_FREE char *path = NULL;
+    int rc = may(context, err);
+    rc = rc < 0 ? rc : write_journal(place, study, event, ret_id, &path, err);
+    if (rc < 0)
+        store_rollback(store);
+    else
+        take_in_locked(store, path);
+    return rc;
 }

@@ -32,3 +32,10 @@ json_t *event_get_document(json_t *event, const char *key);
  * the ledger could not be had then. "journal-no-place", "event-too-large". */
 int event_write(const struct place *place, struct store *store, const char *study,
                 const json_t *event, char ret_id[UUID_TEXT_SIZE], struct err *err);
+
+/* The same, if `may` allows it (its error is returned): it is asked while nobody else can write to
+ * the ledger, and may read it through the same store. Without a ledger that can be locked it is
+ * asked without. */
+int event_write_if(const struct place *place, struct store *store, const char *study,
+                   const json_t *event, int (*may)(void *context, struct err *err), void *context,
+                   char ret_id[UUID_TEXT_SIZE], struct err *err);

@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -58,8 +59,12 @@ static void look(const struct plan_run *run, const struct place *place, const ch
     AUTO_RUNS struct runs *runs = NULL;
     AUTO_WORK_STUDY struct work_study study = {0};
     struct err err = ERR_INIT;
-    const struct work_study_options options = {.environment = run->environment,
+    /* One that the plan does not have was warned of; the run itself tells what that means. */
+    bool known =
+        run->environment != NULL && plan_environment_find(run->plan, run->environment) != NULL;
+    const struct work_study_options options = {.environment = known ? run->environment : NULL,
                                                .look_at_code = true};
+    (void)unsetenv("PROBELAUF_ENV"); /* said already, as run->environment */
     if (runs_open(place, &runs, &err) < 0 ||
         work_study_open(run->plan, &options, runs, &study, &err) < 0)
         return;

@@ -96,10 +96,20 @@ static const char *unknown_step(const struct plan_run *run, const char *name) {
 static const char *unknown_environment(const struct plan_run *run, const char *id) {
     const struct plan *plan = run->plan;
     const char **names = arena_alloc(run->arena, (plan->environment_count + 1) * sizeof *names);
-    for (size_t i = 0; i < plan->environment_count; i++)
+    const char *list = "";
+    if (plan->environment_count == 0)
+        return arena_printf(run->arena,
+                            _("the plan names no environments, so there is no '%s'; the run counts "
+                              "for none"),
+                            id);
+    for (size_t i = 0; i < plan->environment_count; i++) {
         names[i] = plan->environments[i].id;
-    return arena_printf(run->arena, _("the plan has no environment '%s'%s"), id,
-                        nearest(id, names, plan->environment_count, run->arena));
+        list = arena_printf(run->arena, "%s%s%s", list, i > 0 ? ", " : "", names[i]);
+    }
+    return arena_printf(run->arena,
+                        _("the plan has no environment '%s', so the run counts for none; it has: "
+                          "%s%s"),
+                        id, list, nearest(id, names, plan->environment_count, run->arena));
 }
 
 static int find_step(const struct plan_run_request *request, struct plan_run *run,
@@ -129,6 +139,40 @@ static const struct plan_block *only_block(const struct plan *plan,
     return condition->block;
 }
 
+#define CHOICES_SHOWN 8u
+
+/* " -c policy=full|evict -c keep=0.5|0.3": what has to be said within the block. */
+static void add_axes(struct strbuf *out, const struct plan_block *block) {
+    for (size_t i = 0; i < block->axis_count; i++) {
+        const struct plan_axis *axis = &block->axes[i];
+        if (axis->value_count < 2)
+            continue;
+        strbuf_printf(out, " -c %s=", axis->name);
+        for (size_t k = 0; k < axis->value_count && k < CHOICES_SHOWN; k++)
+            strbuf_printf(out, "%s%s", k > 0 ? "|" : "", axis->values[k].text);
+        if (axis->value_count > CHOICES_SHOWN)
+            strbuf_add_str(out, "|...");
+    }
+}
+
+/* Nothing was said at all: what there is to choose from. */
+static int say_choices(const struct plan *plan, struct err *err) {
+    AUTO_STRBUF struct strbuf list = STRBUF_INIT;
+    for (size_t i = 0; i < plan->block_count && i < CHOICES_SHOWN; i++) {
+        strbuf_printf(&list, "%s--block %s", i > 0 ? "; " : "", plan->blocks[i].id);
+        add_axes(&list, &plan->blocks[i]);
+    }
+    for (size_t i = 0; i < plan->step_count && i < CHOICES_SHOWN; i++)
+        strbuf_printf(&list, "%s--step %s", list.length > 0 ? "; " : "", plan->steps[i].name);
+    if (plan->block_count > CHOICES_SHOWN || plan->step_count > CHOICES_SHOWN)
+        strbuf_add_str(&list, _("; 'probelauf block list' shows all"));
+    if (list.length == 0)
+        return err_set(err, -EINVAL, "plan-condition",
+                       "no command was given, and the plan has neither blocks nor steps");
+    return err_set(err, -EINVAL, "plan-condition",
+                   "no command was given; say what of the plan is to run: %s", strbuf_str(&list));
+}
+
 static int find_condition(const struct plan_run_request *request, struct plan_run *run,
                           struct err *err) {
     const char *why = NULL;
@@ -136,8 +180,8 @@ static int find_condition(const struct plan_run_request *request, struct plan_ru
         run->block = plan_block_find(run->plan, request->block);
     bool said = request->block != NULL || request->given_count > 0;
     bool needed = request->argv == NULL && run->step == NULL;
-    if (!said && !needed)
-        return 0;
+    if (!said)
+        return needed ? say_choices(run->plan, err) : 0;
     (void)plan_match(run->plan, request->block, request->given, request->given_count, run->arena,
                      &run->condition, &why);
     if (run->condition != NULL) {

@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "exec/paths.h"
+#include "rules/comparable.h"
 #include "rules/estimate.h"
 #include "work/content.h"
 #include "work/event.h"
@@ -177,7 +178,7 @@ static bool is_type(const json_t *event, const char *type) {
     return strcmp(json_get_text(event, "type", ""), type) == 0;
 }
 
-static int check_name(const struct work_study *study, const char *name, struct err *err) {
+static int check_name(const char *name, struct err *err) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t length = strlen(name);
@@ -187,8 +188,12 @@ static int check_name(const struct work_study *study, const char *name, struct e
                        "'%s' cannot be the name of an estimate: use up to %u letters, digits, '.', "
                        "'_' and '-'",
                        name, WORK_FROZEN_NAME_MAX);
-    for (size_t i = 0; i < json_array_size(study->events); i++) {
-        const json_t *event = json_array_get(study->events, i);
+    return 0;
+}
+
+static int check_is_free(const json_t *events, const char *name, struct err *err) {
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        const json_t *event = json_array_get(events, i);
         if (is_type(event, "estimate") && strcmp(json_get_text(event, "name", ""), name) == 0)
             return err_set(err, -EEXIST, "estimate-name",
                            "there is already a frozen estimate '%s'; a frozen one stays as it is: "
@@ -198,13 +203,28 @@ static int check_name(const struct work_study *study, const char *name, struct e
     return 0;
 }
 
-/* Of the newest run in the target environment whose record has one; NULL: none has. */
-static const char *fingerprint_now(const struct work_study *study) {
+static const char *fingerprint_of(const struct run *run) {
+    return json_get_text(run->environment, "fingerprint", NULL);
+}
+
+/* What an estimate rests on is made of runs that count: a copy or a download has no interpreter and
+ * says nothing about their environment. The newest of them in the target environment whose record
+ * has a fingerprint; NULL: none has. */
+static const struct run *newest_counting(const struct work_study *study) {
     for (size_t i = 0; i < study->study.run_count; i++) {
         const struct study_run *run = &study->study.runs[i];
-        const char *fingerprint = json_get_text(run->run->environment, "fingerprint", NULL);
-        if (fingerprint && run->environment == study->input.environment)
-            return fingerprint;
+        if (run->evidence.level == EVIDENCE_MEASURED &&
+            run->environment == study->input.environment && fingerprint_of(run->run))
+            return run->run;
+    }
+    return NULL;
+}
+
+static const struct run *find_fingerprint(const struct work_study *study, const char *fingerprint) {
+    for (size_t i = 0; i < study->study.run_count; i++) {
+        const char *other = fingerprint_of(study->study.runs[i].run);
+        if (other && strcmp(other, fingerprint) == 0)
+            return study->study.runs[i].run;
     }
     return NULL;
 }
@@ -223,13 +243,9 @@ static json_t *block_states(const struct work_study *study) {
     return blocks;
 }
 
-int work_estimate_freeze(struct work_study *study, const struct place *place, struct store *store,
-                         const char *name, const json_t *estimate, struct err *err) {
-    char id[UUID_TEXT_SIZE];
-    int rc = check_name(study, name, err);
-    if (rc < 0)
-        return rc;
-    AUTO_JSON json_t *event = event_new("estimate", clock_utc_ns());
+static json_t *estimate_event(const struct work_study *study, const char *name,
+                              const json_t *estimate) {
+    json_t *event = event_new("estimate", clock_utc_ns());
     json_put_text(event, "study", study->plan->study.id);
     json_put_text(event, "name", name);
     if (study->plan->study.title)
@@ -239,14 +255,44 @@ int work_estimate_freeze(struct work_study *study, const struct place *place, st
     json_put_text(event, "plan_digest", study->plan->digest);
     if (study->input.code_digest)
         json_put_text(event, "code_digest", study->input.code_digest);
-    const char *fingerprint = fingerprint_now(study);
-    if (fingerprint)
-        json_put_text(event, "fingerprint", fingerprint);
+    const struct run *newest = newest_counting(study);
+    if (newest)
+        json_put_text(event, "fingerprint", fingerprint_of(newest));
     json_put_text(event, "method", ESTIMATE_METHOD);
     json_put(event, "blocks", block_states(study));
     AUTO_JSON json_t *masked = event_masked_copy(estimate);
     event_put_document(event, "estimate", masked);
-    rc = event_write(place, store, study->plan->study.id, event, id, err);
+    return event;
+}
+
+/* Looks again while nobody else can write to the ledger: another process may have used the name
+ * since the study was opened. */
+struct name_check {
+    struct runs *runs;
+    const char *study, *name;
+};
+
+static int check_is_still_free(void *context, struct err *err) {
+    const struct name_check *check = context;
+    AUTO_JSON json_t *events = NULL;
+    struct err ignored = ERR_INIT; /* of a ledger in trouble: what was read before has to do */
+    if (runs_events(check->runs, &(struct store_query){.study = check->study}, &events, &ignored) <
+        0)
+        return 0;
+    return check_is_free(events, check->name, err);
+}
+
+int work_estimate_freeze(struct work_study *study, const struct place *place, struct runs *runs,
+                         const char *name, const json_t *estimate, struct err *err) {
+    char id[UUID_TEXT_SIZE];
+    int rc = check_name(name, err);
+    rc = rc < 0 ? rc : check_is_free(study->events, name, err);
+    if (rc < 0)
+        return rc;
+    AUTO_JSON json_t *event = estimate_event(study, name, estimate);
+    struct name_check check = {.runs = runs, .study = study->plan->study.id, .name = name};
+    rc = event_write_if(place, runs_store(runs), study->plan->study.id, event, check_is_still_free,
+                        &check, id, err);
     if (rc == 0)
         remember(study, event, id);
     return rc;
@@ -294,6 +340,23 @@ static bool environment_is_there(const struct plan *plan, const char *id) {
     return false;
 }
 
+/* Says only what is known of both and differs. The runs of then may have been purged. */
+static void add_environment_change(const struct work_study *study, const json_t *event,
+                                   struct strbuf *out) {
+    const char *before = json_get_text(event, "fingerprint", NULL), *why = NULL;
+    const struct run *newest = newest_counting(study);
+    if (!newest || !differs(before, fingerprint_of(newest)))
+        return;
+    const struct run *then = find_fingerprint(study, before);
+    if (!then) {
+        add_change(out, _("the environment changed (machine, driver or packages)"));
+    } else if (comparable_environment_differs(newest, then, &why)) {
+        AUTO_FREE char *text =
+            mem_printf(_("the environment of the newest run that counts changed: %s"), why);
+        add_change(out, text);
+    }
+}
+
 /* NULL: nothing that is known has changed. */
 static const char *changes_since(const struct work_study *study, const json_t *event) {
     const char *environment = json_get_text(event, "environment", NULL);
@@ -312,8 +375,7 @@ static const char *changes_since(const struct work_study *study, const json_t *e
     }
     /* What the runs of one environment say, they do not say of another. */
     if (environment ? target && strcmp(environment, target) == 0 : !target) {
-        if (differs(json_get_text(event, "fingerprint", NULL), fingerprint_now(study)))
-            add_change(&out, _("the environment changed (machine, driver or packages)"));
+        add_environment_change(study, event, &out);
         add_block_changes(study, event, &out);
     }
     return out.length > 0 ? arena_strdup(study->arena, strbuf_str(&out)) : NULL;

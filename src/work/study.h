@@ -74,8 +74,9 @@ struct work_frozen {
     const char *outdated; /* translated: what changed since (plan, code, environment, method); NULL:
                              nothing */
 };
-/* Keeps an estimate under a name; "estimate-name" for a bad or taken one. */
-int work_estimate_freeze(struct work_study *study, const struct place *place, struct store *store,
+/* Keeps an estimate under a name; "estimate-name" for a bad or taken one. Of several processes that
+ * want the same name at once one gets it, as long as the ledger can be written. */
+int work_estimate_freeze(struct work_study *study, const struct place *place, struct runs *runs,
                          const char *name, const json_t *estimate, struct err *err);
 /* All frozen estimates of the study, newest first, in study->arena. */
 size_t work_estimate_frozen(const struct work_study *study, struct work_frozen **ret);

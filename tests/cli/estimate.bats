@@ -93,8 +93,21 @@ measure() {
     run probelauf estimate --set compar.runs=5
     fails 2 estimate-setting
     has "compare"
+    has "keys are BLOCK.runs, BLOCK.run-time"
+    run probelauf estimate --set task.look=1h
+    fails 2 estimate-setting
+    has "the time of a task cannot be tried"
     run probelauf estimate --set compare.runs=many
     fails 2 estimate-setting
+    lacks "keys are"
+    run probelauf estimate --set compare.data=many
+    fails 2 estimate-setting
+    lacks "keys are"
+    run probelauf help estimate
+    for key in runs run-time failure-rate lost-time retry-max lanes COMPONENT; do
+        [[ "$output" == *$'\n'"  BLOCK.$key: "* ]]
+    done
+    [[ "$output" == *$'\n'"  step.NAME: "* ]]
     run probelauf estimate --set compare.runs
     fails 2 usage-bad-value
     run probelauf estimate --set =5
@@ -203,6 +216,26 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     valid_schema estimate-compare
 }
 
+@test "a kept estimate: what other runs have for an environment does not outdate it" {
+    make_study
+    study_run 1
+    probelauf estimate -q --freeze first >/dev/null
+    # no interpreter: another fingerprint
+    env -u VIRTUAL_ENV PATH=/usr/bin:/bin "$PROBELAUF" run -q --env here --step fetch -- cp README.md copy
+    until_true nothing_waits
+    run probelauf estimate
+    has first
+    lacks OUTDATED
+    # a package that the plan does not compare: the run counts, and its environment is not what it was
+    mkdir venv/lib/python3.11/site-packages/other-1.0.dist-info
+    printf 'Metadata-Version: 2.1\nName: other\nVersion: 1.0\n' \
+        >venv/lib/python3.11/site-packages/other-1.0.dist-info/METADATA
+    study_run 1
+    run probelauf estimate
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "the environment of the newest run that counts changed: its Python packages differ"
+}
+
 @test "without a kept estimate nothing can be compared, and the next step is said" {
     make_study
     run probelauf estimate --compare first
@@ -277,6 +310,19 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     run probelauf estimate --studies
     has "OUTDATED: the plan was edited"
     has "not checked"
+}
+
+@test "all studies of a ledger: a broken plan here keeps none of them back" {
+    make_study
+    probelauf estimate -q --set compare.run-time=10s --set '*.runs=1' --freeze first >/dev/null
+    sed -i 's/kind: compare/kind: comparison/' probelauf.yaml
+    run --separate-stderr probelauf estimate --studies --json
+    [ "$status" -eq 0 ]
+    [ "$(json 'len(d["studies"])')" = 1 ]
+    # shellcheck disable=SC2154 # bats sets stderr
+    [[ "$stderr" == "probelauf: warning: "*"not checked: "*"probelauf.yaml:"*"probelauf check"* ]]
+    run probelauf estimate --studies --plan no.yaml
+    fails 1 plan-unreadable
 }
 
 @test "numbers of repeats" {

@@ -146,7 +146,8 @@ start_lacks() {
     run probelauf show --json @1
     valid_schema run
     run probelauf show @1
-    has 'csv speed (row last) of out/{mode}.csv'
+    has 'csv speed (row last) of out/fast.csv'
+    lacks '{mode}'
     record ENVIRONMENT | grep -qF '"paths":["job.sh"]'
 }
 
@@ -190,7 +191,13 @@ start_lacks() {
     [ "$(shown 'd["environment_id"]')" = there ]
     run probelauf run -q --env hree -- "$CHILD" exit 0
     [ "$status" -eq 0 ]
-    has "the plan has no environment 'hree'; did you mean 'here'?"
+    has "the plan has no environment 'hree', so the run counts for none; it has: here, there; did you mean 'here'?"
+    run probelauf run -q --env cloud -- "$CHILD" exit 0
+    has "it has: here, there"
+    lacks "did you mean"
+    [ "$(shown 'd["environment_id"]')" = cloud ]
+    becomes "a function test for mode=fast of block 'validate': it was made in environment 'cloud'" --env cloud -c mode=fast -c n=1 -- sh job.sh fast 1
+    PROBELAUF_ENV=cloud becomes "a function test for mode=fast of block 'validate': it was made in environment 'cloud'" -c mode=fast -c n=1 -- sh job.sh fast 1
 }
 
 # ---- what is not ----
@@ -285,7 +292,15 @@ start_lacks() {
 
 @test "no command and none to be found: 125, one line" {
     run probelauf run
+    fails 125 plan-condition
+    has "--block validate; --block compare -c mode=fast|slow; --block again; --step install"
+    run probelauf run --env here --plan probelauf.yaml
+    fails 125 plan-condition
+    has "--block compare"
+    run probelauf run --plan none
     fails 125 usage-operands
+    run probelauf run --plan no.yaml
+    fails 125 plan-unreadable
     run probelauf run --block compare
     fails 125 plan-condition
     has "fast, slow"

@@ -25,13 +25,13 @@ static size_t count_of(const char *text, const char *what) {
     return count;
 }
 
-static void an_ordinary_run_fits_into_eight_lines(void **state) {
+static void an_ordinary_run_fits_into_nine_lines(void **state) {
     (void)state;
     AUTO_RUN struct run *ok = build_ok();
     AUTO_RUN struct run *plain = build_plain();
     AUTO_FREE char *ok_text = summary(ok);
     AUTO_FREE char *plain_text = summary(plain);
-    assert_true(count_of(ok_text, "\n") <= 8);
+    assert_true(count_of(ok_text, "\n") <= 9);
     assert_true(count_of(plain_text, "\n") <= 9);
     assert_non_null(strstr(ok_text, "wall 4 min 12 s"));
     assert_non_null(strstr(ok_text, "load 12.3 s"));
@@ -117,6 +117,54 @@ static void results_stand_as_they_were_reported(void **state) {
     assert_non_null(strstr(strbuf_str(&both), "equal as far as shown"));
     assert_non_null(strstr(strbuf_str(&both), "(-2.8 %)"));
     assert_null(strstr(strbuf_str(&both), "0.0 %"));
+}
+
+static void results_stand_in_the_summary(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_plain();
+    struct run_result results[8];
+    for (size_t i = 0; i < ARRAY_LENGTH(results); i++)
+        results[i] = (struct run_result){"r", quantity_measured(UNIT_RATIO, (double)i, "mark")};
+    results[0] = (struct run_result){
+        "speed\033[31m", quantity_measured("token/s", 14310.913, "json /a of {x}.json")};
+    results[1] =
+        (struct run_result){"loss", quantity_open("nat", QUANTITY_FAILED, "there is no such file")};
+    AUTO_FREE char *without = summary(run);
+    assert_null(strstr(without, "  results "));
+    run->results = results;
+    run->result_count = 2;
+    AUTO_FREE char *two = summary(run);
+    assert_non_null(strstr(two, "14310.913 token/s, loss open"));
+    assert_null(strchr(two, '\033'));
+    assert_null(strstr(two, "more in `probelauf show`\n  note"));
+    run->result_count = ARRAY_LENGTH(results);
+    AUTO_FREE char *all = summary(run);
+    assert_non_null(strstr(all, "r 5; 2 more in"));
+    assert_null(strstr(all, "r 6"));
+}
+
+/* `show` names the file of this run, not the plan's name for those of all runs. */
+static void the_file_of_a_result_is_that_of_the_run(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = build_plain();
+    struct run_result results[] = {
+        {"loss", quantity_measured("nat", 0.5, "json /loss of out/{mode}.json")},
+        {"speed", quantity_measured("token/s", 2, "csv speed (row last) of /else/{mode}.csv")},
+        {"loss-2", quantity_measured("nat", 3, "mark of {mode}")}};
+    run->results = results;
+    run->result_count = ARRAY_LENGTH(results);
+    json_put_text(run->start, "cwd", "/w");
+    json_object_set_new(
+        run->start, "results",
+        build_json("[{\"name\":\"loss\",\"file\":\"/w/out/fast.json\",\"json\":\"/loss\"},"
+                   "{\"name\":\"speed\",\"file\":\"/else/fast.csv\",\"csv\":\"speed\","
+                   "\"row\":\"last\"},"
+                   "{\"name\":\"loss-2\",\"file\":\"/w/a\",\"json\":\"/x\"},7,{}]"));
+    AUTO_STRBUF struct strbuf show = STRBUF_INIT;
+    report_run_text(run, (struct report_style){.width = 200}, &show);
+    assert_non_null(strstr(strbuf_str(&show), "json /loss of out/fast.json"));
+    assert_non_null(strstr(strbuf_str(&show), "csv speed (row last) of /else/fast.csv"));
+    assert_non_null(strstr(strbuf_str(&show), "mark of {mode}")); /* said by the command itself */
 }
 
 static void explain_shows_the_best_witness(void **state) {
@@ -208,12 +256,14 @@ static void a_start_that_failed_tells_why(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_ordinary_run_fits_into_eight_lines),
+        cmocka_unit_test(an_ordinary_run_fits_into_nine_lines),
         cmocka_unit_test(a_run_of_a_study_leads_to_the_plan),
         cmocka_unit_test(phases_that_are_not_separated_say_how_to),
         cmocka_unit_test(buffered_output_says_how_to_get_lines),
         cmocka_unit_test(an_unmet_check_stands_beside_the_outcome),
         cmocka_unit_test(results_stand_as_they_were_reported),
+        cmocka_unit_test(results_stand_in_the_summary),
+        cmocka_unit_test(the_file_of_a_result_is_that_of_the_run),
         cmocka_unit_test(explain_shows_the_best_witness),
         cmocka_unit_test(a_failed_run_gets_cause_and_advice),
         cmocka_unit_test(the_cause_fits_the_class),

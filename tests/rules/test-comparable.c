@@ -219,12 +219,41 @@ static void test_environment(void **state) {
     assert_counts(b, a);
 }
 
+/* Only what both of them know can differ. */
+static void test_what_of_the_environment_differs(void **state) {
+    AUTO_RUN struct run *a = build_run(1, 10.0);
+    AUTO_RUN struct run *b = build_run(2, 11.0);
+    const char *why = "";
+
+    (void)state;
+    assert_false(comparable_environment_differs(b, a, &why));
+    assert_null(why);
+    json_put_text(b->environment, "fingerprint", "f2");
+    build_put(a->environment, "fingerprint_parts", "{\"cpus\":\"8\",\"packages\":\"p1\"}");
+    build_put(b->environment, "fingerprint_parts", "{\"cpus\":\"8\",\"packages\":null}");
+    assert_false(comparable_environment_differs(b, a, &why));
+    assert_null(why);
+    build_put(b->environment, "fingerprint_parts", "{\"cpus\":\"8\",\"packages\":\"p2\"}");
+    assert_true(comparable_environment_differs(b, a, &why));
+    assert_string_equal(why, "its Python packages differ");
+    build_put(a->environment, "fingerprint_parts", "{\"gpu\":\"2x A\",\"gpu_driver\":\"550\"}");
+    build_put(b->environment, "fingerprint_parts", "{\"gpu\":\"2x A\",\"gpu_driver\":\"560\"}");
+    assert_true(comparable_environment_differs(b, a, &why));
+    assert_string_equal(why, "its GPU driver differs");
+    assert_reason(b, a, "its GPU driver differs");
+    build_put(b->environment, "fingerprint_parts", "{\"gpu\":\"1x B\",\"gpu_driver\":\"560\"}");
+    assert_true(comparable_environment_differs(b, a, &why));
+    assert_string_equal(why, "it ran on other GPUs");
+    json_put_text(b->environment, "fingerprint", json_get_text(a->environment, "fingerprint", ""));
+    assert_false(comparable_environment_differs(b, a, &why));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_group),       cmocka_unit_test(test_group_key_is_frozen),
         cmocka_unit_test(test_one_run),     cmocka_unit_test(test_two_runs),
         cmocka_unit_test(test_code),        cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_what_of_the_environment_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

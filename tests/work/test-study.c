@@ -576,7 +576,7 @@ static void what_is_too_large_is_refused(void **state) {
 static int keep(const struct home *home, struct runs *runs, struct work_study *study,
                 const char *name, struct err *err) {
     AUTO_JSON json_t *estimate = parse("{'schema':'probelauf.estimate/1','total':{}}");
-    return work_estimate_freeze(study, &home->place, runs_store(runs), name, estimate, err);
+    return work_estimate_freeze(study, &home->place, runs, name, estimate, err);
 }
 
 static const char *outdated_now(struct runs *runs, const char *environment,
@@ -619,8 +619,7 @@ static void a_large_estimate_is_kept_packed(void **state) {
         json_array_append_new(list, json_text("the same words, many times over"));
     json_put(estimate, "list", list);
     open_study(runs, NULL, &study);
-    must(work_estimate_freeze(&study, &home->place, runs_store(runs), "large", estimate, &err),
-         &err);
+    must(work_estimate_freeze(&study, &home->place, runs, "large", estimate, &err), &err);
     open_study(runs, NULL, &again);
     assert_int_equal(work_estimate_frozen(&again, &frozen), 1);
     assert_true(json_equal(frozen[0].estimate, estimate));
@@ -655,6 +654,28 @@ static void names_of_kept_estimates(void **state) {
     must(keep(home, runs, &study, "a", &err), &err);
     assert_int_equal(keep(home, runs, &study, "a", &err), -EEXIST);
     assert_string_equal(err.id, "estimate-name");
+}
+
+/* Two processes that looked before either of them wrote. */
+static void a_name_is_given_once_also_at_once(void **state) {
+    const struct home *home = *state;
+    AUTO_RUNS struct runs *first = open_runs(home);
+    AUTO_RUNS struct runs *second = open_runs(home);
+    AUTO_WORK_STUDY struct work_study a, b;
+    struct err err = ERR_INIT;
+    open_study(first, NULL, &a);
+    open_study(second, NULL, &b);
+    must(keep(home, first, &a, "same", &err), &err);
+    assert_int_equal(count_files(home->dir), 0); /* taken in, none left behind */
+    assert_int_equal(keep(home, second, &b, "same", &err), -EEXIST);
+    assert_string_equal(err.id, "estimate-name");
+    err_clear(&err);
+    must(keep(home, second, &b, "other", &err), &err); /* the lock was given up */
+    must(keep(home, first, &a, "third", &err), &err);
+    AUTO_WORK_STUDY struct work_study again;
+    struct work_frozen *frozen;
+    open_study(first, NULL, &again);
+    assert_int_equal(work_estimate_frozen(&again, &frozen), 3);
 }
 
 static void what_makes_an_estimate_outdated(void **state) {
@@ -719,6 +740,7 @@ int main(void) {
         STUDY_TEST(a_large_estimate_is_kept_packed),
         STUDY_TEST(packed_documents_that_are_damaged),
         STUDY_TEST(names_of_kept_estimates),
+        STUDY_TEST(a_name_is_given_once_also_at_once),
         STUDY_TEST(what_makes_an_estimate_outdated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
