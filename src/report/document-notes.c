@@ -17,6 +17,8 @@
 
 /* Does the rule apply? Adds its evidence. */
 typedef bool (*rule_applies)(const struct report_document *document, struct strbuf *evidence);
+/* Adds the command of a rule that applies, where it is about something with a name. */
+typedef void (*rule_command)(const struct report_document *document, struct strbuf *out);
 
 static void add_quantity(struct strbuf *out, const struct quantity *q) {
     struct quantity alone = study_words_alone(q);
@@ -133,7 +135,10 @@ static bool no_evidence(const struct report_document *document, struct strbuf *e
     return count > 0;
 }
 
-static bool same_failure(const struct report_document *document, struct strbuf *evidence) {
+/* The newest run that failed from a cause from which others did; *ret_count (may be NULL): how many
+ * in all. */
+static const struct run *repeated_failure(const struct report_document *document,
+                                          size_t *ret_count) {
     for (size_t i = 0; i < document->run_count; i++) {
         const struct run *run = document->runs[i];
         size_t count = 1;
@@ -144,11 +149,21 @@ static bool same_failure(const struct report_document *document, struct strbuf *
                      strcmp(document_cause_name(run), document_cause_name(document->runs[k])) == 0;
         if (count < 2)
             continue;
-        strbuf_printf(evidence, _("%zu times "), count);
-        document_add_cause(evidence, run);
-        return true;
+        if (ret_count)
+            *ret_count = count;
+        return run;
     }
-    return false;
+    return NULL;
+}
+
+static bool same_failure(const struct report_document *document, struct strbuf *evidence) {
+    size_t count = 0;
+    const struct run *run = repeated_failure(document, &count);
+    if (!run)
+        return false;
+    strbuf_printf(evidence, _("%zu times "), count);
+    document_add_cause(evidence, run);
+    return true;
 }
 
 static bool single_run(const struct report_document *document, struct strbuf *evidence) {
@@ -237,44 +252,107 @@ static bool no_run_of_plan(const struct report_document *document, struct strbuf
     return document->run_count == 0 && document->study != NULL;
 }
 
+/* ---- commands about what the rule found ---- */
+
+static void add_run_command(const struct plan_condition *condition, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    strbuf_add_str(out, estimate_condition_command(condition->block, condition, arena));
+}
+
+/* The first condition without a measured run. */
+static void run_what_lacks(const struct report_document *document, struct strbuf *out) {
+    const struct study *study = document->study;
+    for (size_t i = 0; study && i < study->block_count; i++)
+        for (size_t k = 0; k < study->blocks[i].condition_count; k++)
+            if (study->blocks[i].conditions[k].level != EVIDENCE_MEASURED) {
+                add_run_command(study->blocks[i].conditions[k].condition, out);
+                return;
+            }
+}
+
+/* The newest run of the block's condition that counts; other: of any other block. */
+static const struct run *counting_run(const struct study *study,
+                                      const struct study_repeat_check *check, bool other) {
+    for (size_t i = 0; i < study->run_count; i++) {
+        const struct study_run *run = &study->runs[i];
+        if (run->condition && run->evidence.level == EVIDENCE_MEASURED &&
+            strcmp(run->condition->id, check->condition->id) == 0 &&
+            (run->block == check->block) != other)
+            return run->run;
+    }
+    return NULL;
+}
+
+static void compare_repeat(const struct report_document *document, struct strbuf *out) {
+    const struct study *study = document->study;
+    for (size_t i = 0; i < study->repeat_check_count; i++) {
+        const struct study_repeat_check *check = &study->repeat_checks[i];
+        if (check->verdict != STUDY_NOT_REPRODUCED)
+            continue;
+        const struct run *first = counting_run(study, check, true);
+        const struct run *repeat = counting_run(study, check, false);
+        if (first && repeat)
+            strbuf_printf(out, "probelauf compare %s %s", facts_id_tail(first->id),
+                          facts_id_tail(repeat->id));
+        return;
+    }
+}
+
+static void explain_failure(const struct report_document *document, struct strbuf *out) {
+    const struct run *run = repeated_failure(document, NULL);
+    if (run)
+        strbuf_printf(out, "probelauf explain %s", facts_id_tail(run->id));
+}
+
+static void freeze_again(const struct report_document *document, struct strbuf *out) {
+    const struct study *study = document->study;
+    for (size_t i = 0; i < study->block_count; i++)
+        if (study->blocks[i].freeze && study->blocks[i].freeze_outdated) {
+            strbuf_printf(out, "probelauf block freeze %s", study->blocks[i].block->id);
+            return;
+        }
+}
+
 static const struct {
     rule_applies applies;
-    const char *finding, *todo, *command;
+    const char *finding, *todo;
+    const char *command; /* where command_of adds none */
+    rule_command command_of;
 } rules[] = {
     {is_provisional, N_("the whole estimate is provisional"),
-     N_("rent only to clear this up, and book no full block"), "probelauf check"},
+     N_("rent only to clear this up, and book no full block"), "probelauf check", NULL},
     {no_plan, N_("there is no plan"),
      N_("write one, so that runs count for something and an estimate can be made of all of it"),
-     "probelauf init"},
+     "probelauf init", NULL},
     {no_run, N_("nothing was measured yet"), N_("measure one representative run"),
-     "probelauf run -- COMMAND"},
+     "probelauf run -- COMMAND", NULL},
     {no_run_of_plan, N_("nothing was measured yet"),
-     N_("begin with one representative run of the first block"),
-     "probelauf run --block BLOCK -c NAME=VALUE"},
+     N_("begin with one representative run of the first block"), NULL, run_what_lacks},
     {open_fact, N_("an open fact stops blocks"), N_("answer it in the plan, with source and date"),
-     "probelauf check"},
+     "probelauf check", NULL},
     {claim_failed, N_("a claim is not reproduced"),
-     N_("look at its runs before anything else is booked"), "probelauf block list"},
+     N_("look at its runs before anything else is booked"), "probelauf block list", NULL},
     {repeat_failed, N_("a repetition gave another result"),
-     N_("find what differs between the runs"), "probelauf compare RUN RUN"},
+     N_("find what differs between the runs"), "probelauf block list", compare_repeat},
     {memory_near, N_("a memory peak is near the capacity, or above it"),
      N_("narrow the block or choose another environment before it is booked"),
-     "probelauf estimate -v"},
+     "probelauf estimate -v", NULL},
     {no_evidence, N_("not every block has evidence"),
-     N_("measure a representative run of each of its conditions"), "probelauf block list"},
+     N_("measure a representative run of each of its conditions"), "probelauf block list",
+     run_what_lacks},
     {same_failure, N_("runs failed again from the same cause"),
-     N_("remove the cause before the next attempt"), "probelauf explain RUN"},
+     N_("remove the cause before the next attempt"), "probelauf log", explain_failure},
     {single_run, N_("a figure rests on too little"),
-     N_("repeat its run, so that there is a spread"), "probelauf estimate -v"},
+     N_("repeat its run, so that there is a spread"), "probelauf estimate -v", NULL},
     {freeze_outdated, N_("something changed since a block was frozen"),
-     N_("freeze it again, or go back to what was frozen"), "probelauf block freeze BLOCK"},
+     N_("freeze it again, or go back to what was frozen"), "probelauf block list", freeze_again},
     {unplanned_large, N_("much of the time went into runs that nobody planned"),
-     N_("add them to the plan, or leave them"), "probelauf block list -v"},
+     N_("add them to the plan, or leave them"), "probelauf block list -v", NULL},
     {estimate_outdated, N_("a frozen estimate is outdated"), N_("freeze a new one"),
-     "probelauf estimate --freeze NAME"},
-    {plan_warned, N_("the plan has a warning"), N_("look at it"), "probelauf check"},
+     "probelauf estimate --freeze NAME", NULL},
+    {plan_warned, N_("the plan has a warning"), N_("look at it"), "probelauf check", NULL},
     {no_offer, N_("no amount of money can be named"),
-     N_("enter an offer in the plan, with source, date and term"), NULL},
+     N_("enter an offer in the plan, with source, date and term"), NULL, NULL},
 };
 
 size_t report_document_notes(const struct report_document *document, struct arena *arena,
@@ -282,13 +360,17 @@ size_t report_document_notes(const struct report_document *document, struct aren
     size_t count = 0;
     for (size_t i = 0; i < ARRAY_LENGTH(rules) && count < REPORT_NOTES_MAX; i++) {
         AUTO_STRBUF struct strbuf evidence = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf command = STRBUF_INIT;
         if (!rules[i].applies(document, &evidence))
             continue;
+        if (rules[i].command_of)
+            rules[i].command_of(document, &command);
         ret_notes[count++] = (struct report_note){
             .finding = msg_get(rules[i].finding),
             .evidence = evidence.length > 0 ? arena_strdup(arena, strbuf_str(&evidence)) : NULL,
             .todo = msg_get(rules[i].todo),
-            .command = rules[i].command};
+            .command =
+                command.length > 0 ? arena_strdup(arena, strbuf_str(&command)) : rules[i].command};
     }
     return count;
 }

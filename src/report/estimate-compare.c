@@ -409,6 +409,28 @@ static void changed_table(const json_t *changed, struct report_style style, stru
     }
 }
 
+/* The totals of now with their intervals, for which the table has no room. */
+static void changed_totals(const json_t *changed, struct report_style style, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(changed); i++) {
+        const json_t *entry = json_array_get(changed, i);
+        struct quantity q = quantity_from_json(json_object_get(entry, "after"), NULL, arena);
+        if (json_get_text(entry, "block", NULL) || !q.has_interval)
+            continue;
+        if (!any)
+            layout_heading(out, style, _("Changed totals, with their intervals"));
+        any = true;
+        AUTO_STRBUF struct strbuf name = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+        struct quantity alone = study_words_alone(&q);
+        figure_name(&name, entry);
+        layout_add_quantity(&value, &alone, style.ascii, true);
+        layout_row(out, style, strbuf_str(&name), strbuf_str(&value), layout_state_color(q.state),
+                   NULL);
+    }
+}
+
 void report_estimate_compare_text(const json_t *compare, struct report_style style,
                                   struct strbuf *out) {
     const json_t *changed = json_get_array(compare, "changed");
@@ -437,5 +459,6 @@ void report_estimate_compare_text(const json_t *compare, struct report_style sty
         return;
     layout_heading(out, style, _("Changed figures"));
     changed_table(changed, style, out);
+    changed_totals(changed, style, out);
     layout_legend(out, style);
 }

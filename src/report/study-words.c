@@ -216,8 +216,7 @@ void study_words_add_rests(struct strbuf *out, const struct quantity *q) {
         strbuf_printf(out, msg_plural((unsigned long)q->n, "from %llu run", "from %llu runs"),
                       (unsigned long long)q->n);
     if (is_borrowed)
-        strbuf_printf(out, "%s%s", out->length > begin ? ", " : "",
-                      _("spread borrowed"));
+        strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", _("spread borrowed"));
     if (!q->basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)
         strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", q->method);
 }

@@ -44,8 +44,9 @@ const char *estimate_step_command(const struct plan_step *step, struct arena *ar
     return arena_strdup(arena, strbuf_str(&text));
 }
 
-static const char *condition_command(const struct plan_block *block,
-                                     const struct plan_condition *condition, struct arena *arena) {
+const char *estimate_condition_command(const struct plan_block *block,
+                                       const struct plan_condition *condition,
+                                       struct arena *arena) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_add_str(&text, "probelauf run --block ");
     add_word(&text, block->id);
@@ -165,8 +166,8 @@ static const char *commands_text(const struct remedy *remedy) {
             if (item->step)
                 words_add(&commands, estimate_step_command(item->step, remedy->arena));
             else if (item->condition && remedy->parts[i]->block)
-                words_add(&commands, condition_command(remedy->parts[i]->block, item->condition,
-                                                       remedy->arena));
+                words_add(&commands, estimate_condition_command(remedy->parts[i]->block,
+                                                                item->condition, remedy->arena));
         }
     bool all = remedy->whole || commands.count <= 1 || remedy->parts[0]->kind == ESTIMATE_RUN_STEP;
     if (all)

@@ -160,6 +160,10 @@ struct estimate {
 int estimate_make(const struct study *study, const struct estimate_options *options,
                   struct arena *arena, struct estimate *ret_estimate, struct err *err);
 
+/* "probelauf run --block compare -c policy=evict", as a shell takes it. */
+const char *estimate_condition_command(const struct plan_block *block,
+                                       const struct plan_condition *condition, struct arena *arena);
+
 /* What closes these parts, all of the same kind, in one sentence without a full stop. whole: with
  * every command and key, not only the first of many. */
 const char *estimate_remedy_text(const struct estimate *estimate,

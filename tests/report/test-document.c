@@ -233,6 +233,20 @@ static bool has_note(const struct report_document *document, const char *finding
     return false;
 }
 
+/* The note's command names what the rule found. */
+static void assert_command(const struct report_document *document, const char *finding,
+                           const char *command) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct report_note notes[REPORT_NOTES_MAX];
+    size_t count = report_document_notes(document, arena, notes);
+    for (size_t i = 0; i < count; i++)
+        if (strstr(notes[i].finding, finding)) {
+            assert_string_equal(notes[i].command, command);
+            return;
+        }
+    fail_msg("no note says '%s'", finding);
+}
+
 /* Each rule alone: what is before it in the table is settled first. */
 static void each_note_stands_on_the_model(void **state) {
     (void)state;
@@ -250,6 +264,7 @@ static void each_note_stands_on_the_model(void **state) {
     assert_true(has_note(document, "claim is not", "attention-beats-recency"));
     built.study.repeat_checks[0].verdict = STUDY_NOT_REPRODUCED;
     assert_true(has_note(document, "another result", "verify"));
+    assert_command(document, "another result", "probelauf block list"); /* no run of it counts */
     built.study.claims[1].verdict = STUDY_OPEN;
     built.study.repeat_checks[0].verdict = STUDY_OPEN;
     assert_true(has_note(document, "memory peak", "1.36 GiB of 1.5 GiB"));
@@ -257,6 +272,8 @@ static void each_note_stands_on_the_model(void **state) {
         built.estimate.blocks[i].host_memory.capacity.value *= 2;
     assert_false(has_note(document, "memory peak", NULL));
     assert_true(has_note(document, "not every block", "2 more blocks"));
+    assert_command(document, "not every block",
+                   "probelauf run --block compare -c policy=evict -c keep=0.2 -- COMMAND");
     for (size_t i = 0; i < 4; i++)
         built.study.blocks[i].level = EVIDENCE_MEASURED;
     assert_false(has_note(document, "not every block", NULL));
@@ -264,7 +281,9 @@ static void each_note_stands_on_the_model(void **state) {
     assert_false(has_note(document, "same cause", NULL));
     built.runs[2]->outcome = OUTCOME_DISK_FULL;
     assert_true(has_note(document, "same cause", "2 times disk_full"));
+    assert_command(document, "same cause", "probelauf explain deadbeef");
     assert_true(has_note(document, "block was frozen", "the code changed"));
+    assert_command(document, "block was frozen", "probelauf block freeze compare");
     assert_false(has_note(document, "nobody planned", NULL));
     built.study.unplanned_time.value = 300;
     assert_true(has_note(document, "nobody planned", "5 min 00 s of "));

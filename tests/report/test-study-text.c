@@ -182,8 +182,46 @@ static void nothing_spent_is_no_time(void **state) {
     }
 }
 
+static void check_hours(struct quantity seconds, bool of_gpus, const char *expected) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    struct quantity hours = study_words_hours(&seconds, of_gpus);
+    quantity_format(&hours, (struct quantity_style){0}, &text);
+    assert_string_equal(strbuf_str(&text), expected);
+}
+
+/* Hours for people: never more digits than they mean, never whose hours they are left out. */
+static void hours_are_short(void **state) {
+    (void)state;
+    check_hours(quantity_measured(UNIT_SECOND, 357.23, NULL), false, "0.1 wall hours");
+    check_hours(quantity_measured(UNIT_SECOND, 44444, NULL), true, "12.35 GPU-hours");
+    check_hours(quantity_measured(UNIT_SECOND, 36, NULL), false, "0.01 wall hours");
+    check_hours(quantity_measured(UNIT_SECOND, 0.00379, NULL), false, "3.79 ms");
+    check_hours(quantity_bounded(UNIT_SECOND, 35.9, QUANTITY_AT_LEAST, NULL), true, "≥ 35.9 s");
+    check_hours(quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, NULL), true, "open (no evidence)");
+}
+
+/* A change of a total is shown with its interval, for which the table has no room. */
+static void changed_totals_have_intervals(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    AUTO_JSON json_t *before = report_estimate_json(&built.estimate);
+    built.estimate.total.computing.state = QUANTITY_ASSUMED;
+    built.estimate.total.computing.p95 += 60;
+    AUTO_JSON json_t *after = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after);
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_estimate_compare_text(compare, (struct report_style){.width = 80}, &page);
+    const char *totals = strstr(strbuf_str(&page), "Changed totals, with their intervals\n");
+    assert_non_null(totals);
+    assert_non_null(strstr(totals, "in all, computing [a] ≥ 8 min 25 s (8 min 00 s to 10 min 01 s, "
+                                   "90 %)"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hours_are_short),
+        cmocka_unit_test(changed_totals_have_intervals),
         cmocka_unit_test(open_parts_are_said_once),
         cmocka_unit_test(nothing_spent_is_no_time),
         cmocka_unit_test(the_table_fits_its_page),

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "build-study.h"
+#include "estimate-asserts.h"
 
 static int setup(void **state) {
     struct built *b = built_new();
@@ -28,30 +28,6 @@ static int setup(void **state) {
 static int teardown(void **state) {
     *state = built_free(*state);
     return 0;
-}
-
-static const struct quantity *time_of(const struct built *b, size_t block, enum component k) {
-    return &b->estimate.blocks[block].components[k].time;
-}
-
-static void assert_says(const char *text, const char *part) {
-    if (!text || !strstr(text, part))
-        fail_msg("'%s' does not say '%s'", text ? text : "(null)", part);
-}
-
-static void assert_near(double a, double b) {
-    if (!(fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b))))
-        fail_msg("%.12g is not %.12g", a, b);
-}
-
-static void assert_remedy(const struct estimate *e, enum component k, const char *what,
-                          const char *remedy) {
-    for (size_t i = 0; i < e->open_count; i++)
-        if (e->open[i].component == k && strstr(e->open[i].what, what)) {
-            assert_says(e->open[i].remedy, remedy);
-            return;
-        }
-    fail_msg("nothing open says '%s'", what);
 }
 
 static void test_keys(void **state) {
@@ -250,7 +226,8 @@ static void test_failures(void **state) {
     built_set(b, "one.failure-rate", "1");
     built_estimate(b);
     assert_int_equal(time_of(b, 0, COMPONENT_RETRIES)->reason, QUANTITY_FAILED);
-    assert_remedy(&b->estimate, COMPONENT_RETRIES, "no run is ever done", "one.retry-max=COUNT");
+    assert_remedy(&b->estimate, "one", COMPONENT_RETRIES, "no run is ever done",
+                  "one.retry-max=COUNT");
     /* 0 is a share, too: then nothing is lost */
     b->setting_count = 0;
     built_set(b, "one.failure-rate", "0");
@@ -265,7 +242,8 @@ static void test_rate_without_cost(void **state) {
     built_estimate(b);
     assert_int_equal(time_of(b, 0, COMPONENT_RETRIES)->state, QUANTITY_OPEN);
     assert_says(time_of(b, 0, COMPONENT_RETRIES)->detail, "was not seen");
-    assert_remedy(&b->estimate, COMPONENT_RETRIES, "costs is not known", "one.lost-time=TIME");
+    assert_remedy(&b->estimate, "one", COMPONENT_RETRIES, "costs is not known",
+                  "one.lost-time=TIME");
 }
 
 static void test_lanes(void **state) {
