@@ -304,6 +304,20 @@ static bool is_smaller(const json_t *was, const json_t *is) {
     return bytes >= 0 && bytes < json_get_int(is, "bytes", -1);
 }
 
+/* NULL: all that the plan names for the condition are in the record. */
+static const char *why_input_missing(const json_t *inputs, const struct plan_condition *condition,
+                                     struct arena *arena) {
+    const struct plan_texts *names = &condition->block->inputs;
+
+    for (size_t i = 0; i < names->count; i++) {
+        const char *path = plan_fill(condition, names->items[i].text, arena);
+        if (!input_find(inputs, path))
+            return arena_printf(arena, _("its inputs do not include %s, which the plan names"),
+                                evidence_shown(path, arena));
+    }
+    return NULL;
+}
+
 /*
  * The run's inputs beside the frozen ones (of all conditions of the block, so that the run needs
  * not have all) or those of the reference. *ret_smaller: all that differ are smaller than the
@@ -396,33 +410,68 @@ static const char *why_unusable(const struct run *run, struct arena *arena) {
     return why ? _(why) : NULL;
 }
 
-static bool is_verified(const struct run *run) {
-    return run->validity == RUN_VALID || (run->verified && strcmp(run->verified, "yes") == 0);
+/* Files stand in the record with the folder where the run looked for them. */
+static bool is_same_check(const char *recorded, const char *planned) {
+    static const char file[] = "file=";
+
+    if (is_recorded_as(planned, recorded))
+        return true;
+    if (!str_starts_with(planned, file) || !str_starts_with(recorded, file))
+        return false;
+    planned += strlen(file);
+    while (str_starts_with(planned, "./"))
+        planned += 2;
+    size_t length = strlen(recorded), tail = strlen(planned);
+    return planned[0] != '/' && length > tail && recorded[length - tail - 1] == '/' &&
+           is_recorded_as(planned, recorded + length - tail);
 }
 
-static struct evidence judged(const struct run *run, enum evidence_level level, const char *why) {
-    return (struct evidence){.level = level, .why = why, .verified = is_verified(run)};
+static bool was_expected(const json_t *expect, const char *planned) {
+    for (size_t i = 0; i < json_array_size(expect); i++)
+        if (is_same_check(json_get_text(json_array_get(expect, i), "text", ""), planned))
+            return true;
+    return false;
+}
+
+/* All that the plan expects now was looked at and met, or somebody has said that it is right. */
+static bool is_verified(const struct run *run, const struct plan_condition *condition,
+                        struct arena *arena) {
+    const json_t *expect = json_get_array(run->start, "expect");
+    const struct plan_texts *planned = &condition->block->expect;
+
+    if (run->validity == RUN_VALID)
+        return true;
+    for (size_t i = 0; i < planned->count; i++)
+        if (!was_expected(expect, plan_fill(condition, planned->items[i].text, arena)))
+            return false;
+    return run->verified && strcmp(run->verified, "yes") == 0;
+}
+
+static struct evidence judged(bool verified, enum evidence_level level, const char *why) {
+    return (struct evidence){.level = level, .why = why, .verified = verified};
 }
 
 void evidence_judge(const struct run *run, const struct plan_condition *condition,
                     const struct evidence_target *target, struct arena *arena,
                     struct evidence *ret_evidence) {
     const char *why = evidence_why_other_condition(run, target->plan, condition, arena);
+    bool verified = is_verified(run, condition, arena);
     bool smaller;
 
     if (!why) {
         why = why_unusable(run, arena);
     }
     if (why) {
-        *ret_evidence = judged(run, EVIDENCE_NONE, why);
+        *ret_evidence = judged(verified, EVIDENCE_NONE, why);
         return;
     }
     const char *code = why_other_code(run, target, arena);
     if (comparable_is_function_test(run)) {
         /* Its inputs and its environment may be what they like, but it is a test of this code. */
         why = _("it is a function test, never the base of an estimate");
-        *ret_evidence = code ? judged(run, EVIDENCE_NONE, arena_printf(arena, "%s; %s", why, code))
-                             : judged(run, EVIDENCE_FUNCTION_TEST, why);
+        *ret_evidence =
+            code ? judged(verified, EVIDENCE_NONE, arena_printf(arena, "%s; %s", why, code))
+                 : judged(verified, EVIDENCE_FUNCTION_TEST, why);
         return;
     }
     const char *purpose = json_get_text(run->start, "purpose", "trial");
@@ -431,14 +480,16 @@ void evidence_judge(const struct run *run, const struct plan_condition *conditio
                            evidence_shown(purpose, arena));
     why = why ? why : code;
     if (why) {
-        *ret_evidence = judged(run, EVIDENCE_NONE, why);
+        *ret_evidence = judged(verified, EVIDENCE_NONE, why);
         return;
     }
-    why = why_other_inputs(run, target, arena, &smaller);
+    why = why_input_missing(json_get_array(run->start, "inputs"), condition, arena);
+    smaller = false;
+    why = why ? why : why_other_inputs(run, target, arena, &smaller);
     if (why) {
-        *ret_evidence = judged(run, smaller ? EVIDENCE_FUNCTION_TEST : EVIDENCE_NONE, why);
+        *ret_evidence = judged(verified, smaller ? EVIDENCE_FUNCTION_TEST : EVIDENCE_NONE, why);
         return;
     }
     why = why_other_environment(run, target, arena);
-    *ret_evidence = judged(run, why ? EVIDENCE_FUNCTION_TEST : EVIDENCE_MEASURED, why);
+    *ret_evidence = judged(verified, why ? EVIDENCE_FUNCTION_TEST : EVIDENCE_MEASURED, why);
 }

@@ -225,6 +225,26 @@ static void test_purpose(void **state) {
     assert_none(f, "its purpose is 'play'");
 }
 
+/* Checked is what the plan expects now, not what it expected when it ran. */
+static void test_expected_since(void **state) {
+    struct fixture *f = *state;
+    struct plan_block *block = (struct plan_block *)(uintptr_t)f->condition->block;
+    f->run->verified = "yes";
+    build_put(f->run->start, "expect",
+              "[{\"marker\":\"done\",\"text\":\"marker=done\"},"
+              "{\"file\":\"/x/out/0.5.json\",\"text\":\"file=/x/out/0.5.json\"}]");
+    assert_true(judge(f).verified);
+    block->expect = build_texts(f->s.arena, "marker=done file=./out/{keep}.json");
+    assert_true(judge(f).verified);
+    block->expect = build_texts(f->s.arena, "marker=done file=put/{keep}.json");
+    assert_false(judge(f).verified);
+    block->expect = build_texts(f->s.arena, "marker=done marker=checksum");
+    assert_false(judge(f).verified);
+    assert_counts(f);
+    f->run->validity = RUN_VALID; /* somebody looked */
+    assert_true(judge(f).verified);
+}
+
 /* ---- code ---- */
 
 static void test_code(void **state) {
@@ -320,6 +340,26 @@ static void test_input_content(void **state) {
     build_put(f->run->start, "inputs",
               "[{\"path\":\"d\",\"kind\":\"folder\",\"bytes\":7,\"items\":2}]");
     assert_none(f, "d (number of files was 2, is 3)");
+}
+
+/* What the plan names now must be in the record, whatever the newest run or a freeze has. */
+static void test_input_of_the_plan(void **state) {
+    struct fixture *f = *state;
+    struct plan_block *block = (struct plan_block *)(uintptr_t)f->condition->block;
+    AUTO_JSON json_t *inputs =
+        json_loads("[{\"path\":\"prompts.txt\",\"kind\":\"file\",\"bytes\":10,\"mtime_ns\":5},"
+                   "{\"path\":\"0.5.bin\",\"kind\":\"file\",\"bytes\":7,\"mtime_ns\":5}]",
+                   0, NULL);
+    struct evidence_freeze freeze = {.block = "compare", .code_digest = "d1", .inputs = inputs};
+    build_put(f->other->start, "inputs", INPUT("10", ""));
+    build_put(f->run->start, "inputs", INPUT("10", ""));
+    assert_counts(f);
+    block->inputs = build_texts(f->s.arena, "prompts.txt {keep}.bin");
+    assert_none(f, "its inputs do not include 0.5.bin, which the plan names");
+    f->target.freeze = &freeze;
+    assert_none(f, "its inputs do not include 0.5.bin, which the plan names");
+    json_object_set(f->run->start, "inputs", inputs);
+    assert_counts(f);
 }
 
 /* Smaller in one input and changed in another is no function test. */
@@ -587,6 +627,8 @@ int main(void) {
         TEST(test_fits),
         TEST(test_other_study),
         TEST(test_paper_version),
+        TEST(test_input_of_the_plan),
+        TEST(test_expected_since),
         TEST(test_parameters),
         TEST(test_command),
         TEST(test_masked_command),
