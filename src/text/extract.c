@@ -12,6 +12,7 @@
 #include "text/pattern.h"
 
 #include <errno.h>
+#include <math.h>
 #include <regex.h>
 #include <string.h>
 
@@ -125,6 +126,29 @@ static json_t *parse_lines(const char *text, size_t length) {
     return last;
 }
 
+/* Does a number that is none stand in the document as 0 (1e-400)? The tree does not tell. */
+static bool has_lost_number(const char *text, size_t length) {
+    bool in_string = false;
+    for (size_t i = 0; i < length; i++) {
+        char number[VALUE_MAX + 1];
+        size_t size = 0;
+        double value;
+        if (text[i] == '"')
+            in_string = !in_string;
+        i += in_string && text[i] == '\\';
+        if (in_string || (text[i] != '-' && (text[i] < '0' || text[i] > '9')))
+            continue;
+        for (; i < length && memchr("0123456789+-.eE", text[i], 15) != NULL; i++)
+            if (size < sizeof number - 1)
+                number[size++] = text[i];
+        number[size] = '\0';
+        if (str_to_double(number, &value) == -ERANGE)
+            return true;
+        i--;
+    }
+    return false;
+}
+
 static int extract_json(const char *pointer, const char *text, size_t length, struct arena *arena,
                         struct extract_value *ret_value, struct err *err) {
     char why[160];
@@ -145,6 +169,10 @@ static int extract_json(const char *pointer, const char *text, size_t length, st
         *ret_value = (struct extract_value){.text = keep(arena, bytes, json_string_length(found))};
         return 0;
     }
+    if (json_is_real(found) && fpclassify(json_real_value(found)) == FP_ZERO &&
+        has_lost_number(text, length))
+        return err_set(err, -EINVAL, "extract-syntax",
+                       "what stands at '%s' is so small that it would read as 0", pointer);
     AUTO_STRBUF struct strbuf shown = STRBUF_INIT;
     json_add_compact(&shown, found);
     *ret_value = (struct extract_value){.is_number = json_is_number(found),

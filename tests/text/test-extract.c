@@ -109,6 +109,16 @@ static void json_that_is_not_there(void **state) {
     fails(EXTRACT_JSON, "/0", NULL, deep, "extract-syntax", "64 levels");
 }
 
+/* 1e-400 is no 0, and the parser does not tell them apart. */
+static void json_that_would_read_as_zero(void **state) {
+    (void)state;
+    fails(EXTRACT_JSON, "/p", NULL, "{\"p\": 1e-400}", "extract-syntax", "read as 0");
+    fails(EXTRACT_JSON, "/p", NULL, "{\"p\": -0.03E-900, \"q\": 1}", "extract-syntax", "read as 0");
+    is_number(EXTRACT_JSON, "/p", NULL, "{\"p\": 0.0, \"q\": \"a\\\"1e-400\"}", 0.0);
+    is_number(EXTRACT_JSON, "/p", NULL, "{\"p\": 0e-400}", 0.0);
+    is_number(EXTRACT_JSON, "/p", NULL, "{\"p\": 1e-300, \"q\": 1e-400}", 1e-300);
+}
+
 static void json_lines_count_by_their_last(void **state) {
     (void)state;
     const char *lines = "{\"step\": 1, \"loss\": 2.5}\r\n\n{\"step\": 2, \"loss\": 1.25}\n  \n";
@@ -278,6 +288,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(json_pointers_lead_to_values, setup, teardown),
         cmocka_unit_test_setup_teardown(json_that_is_not_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(json_that_would_read_as_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(json_lines_count_by_their_last, setup, teardown),
         cmocka_unit_test_setup_teardown(csv_columns_and_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(csv_quotes, setup, teardown),
