@@ -447,3 +447,20 @@ enum plan_match plan_match(const struct plan *plan, const char *block,
     *ret_why = why_none(&s);
     return PLAN_MATCH_NONE;
 }
+
+const char *plan_run_line(const struct plan_condition *condition, struct arena *arena) {
+    const struct plan_block *block = condition->block;
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_add_str(&line, "probelauf run --block ");
+    add_quoted(&line, block->id);
+    /* an axis with one value need not be named */
+    for (size_t i = 0; i < condition->axis_count && block->condition_count > 1; i++) {
+        AUTO_FREE char *pair =
+            mem_printf("%s=%s", condition->axes[i].name, condition->axes[i].value);
+        strbuf_add_str(&line, " -c ");
+        add_quoted(&line, pair);
+    }
+    if (block->command.count == 0)
+        strbuf_add_str(&line, " -- COMMAND");
+    return arena_strdup(arena, strbuf_str(&line));
+}

@@ -64,12 +64,21 @@ const char *plan_fill(const struct plan_condition *condition, const char *text,
  * shell. NULL: the block has none. */
 const char *const *plan_command(const struct plan_condition *condition, struct arena *arena);
 
+/* How people measure it: "probelauf run --block compare -c keep=0.5", with " -- COMMAND" where the
+ * block has none; words quoted for the shell. May hold anything else: print it plain. */
+const char *plan_run_line(const struct plan_condition *condition, struct arena *arena);
+
 /* ---- what an open fact stops ---- */
 
 /* The stop that belongs to a kind of block. */
 enum plan_stop plan_stop_of(enum plan_kind kind);
 /* Bits as names: "validate, booking". */
 void plan_stops_text(unsigned stops, struct strbuf *out);
+/* The open facts in the order of the plan, then what its part `privacy` does not settle, as facts
+ * of their own that stop booking ("privacy/class", …; at line 0 without that part), unless an open
+ * fact asks the same. The array, and what is not the plan's, lives in the arena. */
+size_t plan_open_facts(const struct plan *plan, struct arena *arena,
+                       const struct plan_fact ***ret_facts);
 
 /* ---- the table as documents ---- */
 

@@ -37,27 +37,24 @@ static struct support support_of(const struct plan_block *block) {
     return support;
 }
 
-static bool is_open(const struct plan_fact *fact) {
-    return fact->state == PLAN_FACT_OPEN;
-}
+/* Everything that is open, with data protection. */
+struct open_facts {
+    const struct plan_fact **items;
+    size_t count;
+    unsigned stops;
+};
 
-static size_t count_open(const struct plan *plan) {
-    size_t count = 0;
-    for (size_t i = 0; i < plan->fact_count; i++)
-        count += is_open(&plan->facts[i]);
-    return count;
-}
-
-static unsigned all_stops(const struct plan *plan) {
-    unsigned stops = 0;
-    for (size_t i = 0; i < plan->fact_count; i++)
-        if (is_open(&plan->facts[i]))
-            stops |= plan->facts[i].stops;
-    return stops;
+static struct open_facts open_facts_of(const struct plan *plan, struct arena *arena) {
+    struct open_facts open = {0};
+    open.count = plan_open_facts(plan, arena, &open.items);
+    for (size_t i = 0; i < open.count; i++)
+        open.stops |= open.items[i]->stops;
+    return open;
 }
 
 bool report_check_is_stopped(const struct plan *plan) {
-    return all_stops(plan) != 0;
+    AUTO_ARENA struct arena *arena = arena_new();
+    return open_facts_of(plan, arena).stops != 0;
 }
 
 /* Values of the axis that nobody has confirmed or chosen. */
@@ -156,7 +153,10 @@ static json_t *fact_json(const struct plan *plan, const struct plan_fact *fact) 
     json_put_text(json, "environment", fact->environment);
     json_put_text(json, "question", fact->question);
     json_put(json, "stops", stops_json(fact->stops));
-    put_source(json, plan, fact->at);
+    if (fact->at.line > 0)
+        put_source(json, plan, fact->at);
+    else
+        json_put(json, "source", json_null());
     return json;
 }
 
@@ -185,12 +185,13 @@ static json_t *undetermined_json(const struct plan *plan) {
 
 json_t *report_check_json(const struct plan *plan, const struct plan_complaints *complaints) {
     bool broken = complaints->errors > 0; /* then nothing else of it can be relied on */
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct open_facts open = broken ? (struct open_facts){0} : open_facts_of(plan, arena);
     json_t *blocks = broken ? NULL : json_array(), *facts = broken ? NULL : json_array();
     for (size_t i = 0; !broken && i < plan->block_count; i++)
         json_array_append_new(blocks, block_json(plan, &plan->blocks[i]));
-    for (size_t i = 0; !broken && i < plan->fact_count; i++)
-        if (is_open(&plan->facts[i]))
-            json_array_append_new(facts, fact_json(plan, &plan->facts[i]));
+    for (size_t i = 0; i < open.count; i++)
+        json_array_append_new(facts, fact_json(plan, open.items[i]));
     json_t *json = json_object();
     json_put_text(json, "schema", "probelauf.check/1");
     json_put_text(json, "plan", plan->path);
@@ -201,7 +202,7 @@ json_t *report_check_json(const struct plan *plan, const struct plan_complaints 
     json_put(json, "blocks", broken ? json_null() : blocks);
     json_put(json, "open_facts", broken ? json_null() : facts);
     json_put(json, "undetermined", broken ? json_null() : undetermined_json(plan));
-    json_put(json, "stopped", broken ? json_null() : stops_json(all_stops(plan)));
+    json_put(json, "stopped", broken ? json_null() : stops_json(open.stops));
     return json;
 }
 
@@ -319,17 +320,23 @@ static void add_blocks(const struct plan *plan, struct report_style style, struc
     layout_table_print(table, 2, out);
 }
 
-static void add_facts(const struct plan *plan, struct report_style style, struct strbuf *out) {
-    size_t count = count_open(plan);
-    if (count == 0)
+/* The plan's own facts, and those that it should have. */
+static size_t count_facts(const struct plan *plan, const struct open_facts *open) {
+    size_t count = open->count;
+    for (size_t i = 0; i < plan->fact_count; i++)
+        count += plan->facts[i].state != PLAN_FACT_OPEN;
+    return count;
+}
+
+static void add_facts(const struct plan *plan, const struct open_facts *open,
+                      struct report_style style, struct strbuf *out) {
+    if (open->count == 0)
         return;
     AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
-    strbuf_printf(&heading, _("Open facts: %zu of %zu"), count, plan->fact_count);
+    strbuf_printf(&heading, _("Open facts: %zu of %zu"), open->count, count_facts(plan, open));
     layout_heading(out, style, strbuf_str(&heading));
-    for (size_t i = 0; i < plan->fact_count; i++) {
-        const struct plan_fact *fact = &plan->facts[i];
-        if (!is_open(fact))
-            continue;
+    for (size_t i = 0; i < open->count; i++) {
+        const struct plan_fact *fact = open->items[i];
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         AUTO_STRBUF struct strbuf label = STRBUF_INIT;
         strbuf_add_str(&text, fact->question != NULL ? fact->question : _("no question is given"));
@@ -337,7 +344,10 @@ static void add_facts(const struct plan *plan, struct report_style style, struct
             strbuf_add_str(&text, _("; stops "));
             plan_stops_text(fact->stops, &text);
         }
-        strbuf_printf(&text, _(" (line %" PRIu32 ")"), fact->at.line);
+        if (fact->at.line > 0)
+            strbuf_printf(&text, _(" (line %" PRIu32 ")"), fact->at.line);
+        else if (i == 0 || open->items[i - 1]->at.line > 0) /* the first of them */
+            strbuf_add_str(&text, _(" (the plan has no part 'privacy')"));
         layout_add_plain(&label, fact->id, style.ascii);
         if (fact->environment != NULL) {
             strbuf_add_char(&label, '@');
@@ -372,22 +382,58 @@ static void add_undetermined(const struct plan *plan, struct report_style style,
         }
 }
 
+/* The block to begin with: the first validation, else the first that has conditions. */
+static const struct plan_block *first_block(const struct plan *plan) {
+    const struct plan_block *first = NULL;
+    for (size_t i = 0; i < plan->block_count; i++) {
+        const struct plan_block *block = &plan->blocks[i];
+        if (block->condition_count > 0 && block->kind == PLAN_VALIDATE)
+            return block;
+        if (block->condition_count > 0 && first == NULL)
+            first = block;
+    }
+    return first;
+}
+
+/* Knows no records: it is the way in, not what is left. */
+static void add_next(const struct plan *plan, unsigned stops, struct report_style style,
+                     struct strbuf *out) {
+    const struct plan_block *block = first_block(plan);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (block == NULL) {
+        strbuf_add_str(&text, _("next: write the first block, with its command"));
+    } else if ((stops & (unsigned)plan_stop_of(block->kind)) != 0) {
+        strbuf_printf(&text,
+                      _("next: answer the open facts that stop '%s', each with value, source, "
+                        "source_kind and seen"),
+                      plan_kind_name(block->kind));
+    } else {
+        AUTO_ARENA struct arena *arena = arena_new();
+        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        layout_add_plain(&line, plan_run_line(&block->conditions[0], arena), style.ascii);
+        strbuf_printf(&text, _("next: measure a run with: %s"), strbuf_str(&line));
+    }
+    layout_paragraph(out, style, strbuf_str(&text));
+}
+
 void report_check_text(const struct plan *plan, const struct plan_complaints *complaints,
                        struct report_style style, struct strbuf *out) {
     if (complaints->errors > 0)
         return; /* the plan is not what it was meant to be: nothing is said of it */
     add_study(plan, style, out);
     add_blocks(plan, style, out);
-    add_facts(plan, style, out);
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct open_facts open = open_facts_of(plan, arena);
+    add_facts(plan, &open, style, out);
     add_undetermined(plan, style, out);
-    unsigned stops = all_stops(plan);
     AUTO_STRBUF struct strbuf verdict = STRBUF_INIT;
-    if (stops != 0) {
+    if (open.stops != 0) {
         strbuf_add_str(&verdict, _("open facts stand in the way of: "));
-        plan_stops_text(stops, &verdict);
+        plan_stops_text(open.stops, &verdict);
     } else {
         strbuf_add_str(&verdict, _("no open fact stands in the way"));
     }
     strbuf_add_char(out, '\n');
     layout_paragraph(out, style, strbuf_str(&verdict));
+    add_next(plan, open.stops, style, out);
 }

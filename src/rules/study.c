@@ -197,13 +197,8 @@ static bool is_of_target(const struct plan_fact *fact, const struct study_input 
 }
 
 static void find_open_facts(struct study *study, struct arena *arena) {
-    const struct plan *plan = study->input->plan;
-    size_t room = plan->fact_count + 1;
-
-    study->open_facts = arena_alloc(arena, room * sizeof(const struct plan_fact *));
-    for (size_t i = 0; i < plan->fact_count; i++)
-        if (plan->facts[i].state == PLAN_FACT_OPEN)
-            study->open_facts[study->open_fact_count++] = &plan->facts[i];
+    study->open_fact_count = plan_open_facts(study->input->plan, arena, &study->open_facts);
+    size_t room = study->open_fact_count + 1;
     for (size_t b = 0; b < study->block_count; b++) {
         struct study_block *block = &study->blocks[b];
         unsigned stop = (unsigned)plan_stop_of(block->block->kind);

@@ -122,7 +122,8 @@ struct study {
     size_t claim_count;
     struct study_repeat_check *repeat_checks;
     size_t repeat_check_count;
-    const struct plan_fact **open_facts;
+    const struct plan_fact **open_facts; /* with what data protection leaves open
+                                            (plan_open_facts) */
     size_t open_fact_count;
     struct quantity
         unplanned_time;    /* wall time of the unplanned runs, with parts; 0 runs: 0 s, n = 0 */
