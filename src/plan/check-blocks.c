@@ -368,12 +368,6 @@ static bool fits_a_condition(struct check *check, const struct plan_pairs *pairs
     return plan->block_count == 0; /* nothing is planned yet */
 }
 
-static void check_where(struct check *check, const struct plan_pairs *pairs) {
-    if (!fits_a_condition(check, pairs))
-        plan_warn(check->reading, pairs->at, "plan-claim",
-                  "no condition of the plan has all these values; they are compared as written");
-}
-
 /* Names that stand in lists of the blocks, to look many up. */
 static int compare_texts(const void *a, const void *b) {
     const char *const *left = a, *const *right = b;
@@ -417,6 +411,60 @@ static struct names names_of_answers(const struct plan *plan) {
             names.items[names.count++] = plan->blocks[b].claims.items[i].text;
     names_sort(&names);
     return names;
+}
+
+/* Of fixed parameters, axes and what `include` brings. */
+static struct names names_of_parameters(const struct plan *plan) {
+    size_t most = 0;
+    for (size_t b = 0; b < plan->block_count; b++) {
+        const struct plan_block *block = &plan->blocks[b];
+        most += block->fixed.count + block->axis_count;
+        for (size_t i = 0; i < block->include_count; i++)
+            most += block->include[i].count;
+    }
+    struct names names = {.items = mem_alloc((most + 1) * sizeof(const char *))};
+    for (size_t b = 0; b < plan->block_count; b++) {
+        const struct plan_block *block = &plan->blocks[b];
+        for (size_t i = 0; i < block->fixed.count; i++)
+            names.items[names.count++] = block->fixed.items[i].name;
+        for (size_t i = 0; i < block->axis_count; i++)
+            names.items[names.count++] = block->axes[i].name;
+        for (size_t i = 0; i < block->include_count; i++)
+            for (size_t j = 0; j < block->include[i].count; j++)
+                names.items[names.count++] = block->include[i].items[j].name;
+    }
+    names_sort(&names);
+    return names;
+}
+
+static void warn_no_parameter(struct check *check, const struct plan_pair *pair,
+                              const struct names *names) {
+    const char *near = str_nearest(pair->name, names->items, names->count);
+    if (near != NULL)
+        plan_warn(check->reading, pair->at, "plan-claim",
+                  "no block has a parameter '%s'; did you mean '%s'?",
+                  plan_quote(check->reading, pair->name), near);
+    else
+        plan_warn(check->reading, pair->at, "plan-claim", "no block has a parameter '%s'",
+                  plan_quote(check->reading, pair->name));
+}
+
+static void check_where(struct check *check, const struct plan_pairs *pairs) {
+    /* More warnings are not kept, and looking for what was meant costs. */
+    if (fits_a_condition(check, pairs) || check->reading->warning_count >= PLAN_WARNINGS_MAX)
+        return;
+    struct names names = names_of_parameters(check->plan);
+    bool all_known = true;
+    for (size_t i = 0; i < pairs->count; i++) {
+        if (names_have(&names, pairs->items[i].name))
+            continue;
+        all_known = false;
+        warn_no_parameter(check, &pairs->items[i], &names);
+    }
+    if (all_known)
+        plan_warn(check->reading, pairs->at, "plan-claim",
+                  "no condition of the plan has all these values; they are compared as written");
+    mem_free_ptr(&names.items);
 }
 
 static void check_yardstick(struct check *check, const struct plan_claim *claim) {

@@ -105,7 +105,7 @@ static void check_known_fact(struct plan_reading *reading, const struct plan_fac
         {fact->value != NULL, "value"},
         {fact->source != NULL, "source"},
         {fact->source_kind != NULL, "source_kind"},
-        {fact->seen.given, "seen"},
+        {fact->seen.given || fact->seen.text != NULL, "seen"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(needed); i++)
         if (!needed[i].said)
@@ -113,7 +113,7 @@ static void check_known_fact(struct plan_reading *reading, const struct plan_fac
                           "a fact that is known needs '%s'; without it the fact is open",
                           needed[i].key);
     if (fact->about != NULL && strcmp(fact->about, "resource") == 0 && fact->source_kind != NULL &&
-        !is_resource_source(fact->source_kind))
+        *fact->source_kind != '\0' && !is_resource_source(fact->source_kind))
         plan_complain(reading, fact->at, "plan-fact",
                       "what the work needs is not known from '%s'; only from its body "
                       "(paper), the repository or an own trial (own-trial)",

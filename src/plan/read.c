@@ -314,8 +314,8 @@ static int fill_scalar(const struct yaml_node *node, enum schema_type type, void
     } else if (type == SCHEMA_DATE) {
         struct plan_date value = {.given = true, .text = text, .at = at};
         rc = value_date_ns(text, &value.utc_ns);
-        if (rc == 0)
-            *(struct plan_date *)to = value;
+        value.given = rc == 0; /* a text alone was said and refused */
+        *(struct plan_date *)to = value;
     } else if (type == SCHEMA_TOLERANCE) {
         struct plan_tolerance value = {.given = true, .at = at};
         rc = value_tolerance(text, &value.value, &value.relative);
@@ -475,6 +475,10 @@ static void read_parts(struct reader *reader, const struct yaml_node *node,
     }
     struct yaml_node one = *node, *only = &one;
     struct yaml_node list = *node;
+    if (node->kind == YAML_SCALAR && node->plain && strchr(node->text, ',') != NULL)
+        plan_warn(reader->reading, place(node), "plan-axis",
+                  "this is one value, '%s'; several stand in brackets: [%s]",
+                  plan_quote(reader->reading, node->text), plan_quote(reader->reading, node->text));
     if (node->kind == YAML_SCALAR)
         list = (struct yaml_node){.kind = YAML_LIST, .items = &only, .count = 1};
     if (!is_short_enough(reader, &list, key->name))
@@ -550,8 +554,9 @@ static void read_key(struct reader *reader, const struct yaml_node *node,
         *(const char **)to = read_text(reader, node, key->name, key->type);
         return;
     case SCHEMA_CHOICE: {
+        /* "" for one that was refused: it was said, and need not be missed, too */
         const struct schema_word *word = read_word(reader, node, key);
-        *(const char **)to = word != NULL ? word->name : NULL;
+        *(const char **)to = word != NULL ? word->name : "";
         return;
     }
     case SCHEMA_WORD:

@@ -365,6 +365,63 @@ static void test_many_complaints(void **state) {
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
 
+/* What was said and refused is complained of once, not missed as well. */
+static void test_refused_is_not_missing(void **state) {
+    assert_complaints(
+        state,
+        "facts:\n"
+        "  - {id: f, state: known, about: resource, value: v, source: s,\n"
+        "     source_kind: repo, seen: 2026-13-01}\n"
+        "  - {id: g, state: known, value: v, source: s}\n",
+        "5:19 error[plan-word] 'source_kind' is one of paper, repository, own-trial, authors, "
+        "provider, third-party, own-choice, title, abstract, listing, policy, "
+        "device-documentation, similar-work, other, not 'repo'\n"
+        "5:31 error[plan-value] 'seen' takes a date such as 2026-11-30, not '2026-13-01'\n"
+        "6:5 error[plan-fact] a fact that is known needs 'source_kind'; without it "
+        "the fact is open\n"
+        "6:5 error[plan-fact] a fact that is known needs 'seen'; without it the fact "
+        "is open\n");
+}
+
+static void test_values_without_brackets(void **state) {
+    assert_complaints(
+        state,
+        "blocks:\n"
+        "  - id: a\n"
+        "    kind: compare\n"
+        "    matrix:\n"
+        "      size: 1, 2, 4\n"
+        "      other: {values: 1, state: chosen}\n"
+        "      third: \"1, 2\"\n"
+        "      fourth: [\"a, b\"]\n"
+        "      fifth:\n"
+        "        values: x,y\n",
+        "7:13 warning[plan-axis] this is one value, '1, 2, 4'; several stand in "
+        "brackets: [1, 2, 4]\n"
+        "12:17 warning[plan-axis] this is one value, 'x,y'; several stand in brackets: "
+        "[x,y]\n");
+}
+
+static void test_parameters_of_claims(void **state) {
+    assert_complaints(
+        state,
+        "claims:\n"
+        "  - {id: a, text: t, where: {siz: 4, size: 1, keep: 1}}\n"
+        "  - {id: b, text: t, where: {size: 3}}\n"
+        "  - {id: c, text: t, where: {size: 1, seed: 7, more: yes}}\n"
+        "blocks:\n"
+        "  - id: a\n"
+        "    kind: compare\n"
+        "    claims: [a, b, c]\n"
+        "    fixed: {seed: 7}\n"
+        "    matrix: {size: {values: [1, 2]}}\n"
+        "    include: [{size: 1, more: yes}]\n",
+        "4:35 warning[plan-claim] no block has a parameter 'siz'; did you mean 'size'?\n"
+        "4:53 warning[plan-claim] no block has a parameter 'keep'\n"
+        "5:29 warning[plan-claim] no condition of the plan has all these values; they "
+        "are compared as written\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_repeated_ids),
@@ -383,6 +440,9 @@ int main(void) {
         IN_FOLDER(test_places),
         IN_FOLDER(test_places_in_quotes),
         IN_FOLDER(test_many_complaints),
+        IN_FOLDER(test_refused_is_not_missing),
+        IN_FOLDER(test_values_without_brackets),
+        IN_FOLDER(test_parameters_of_claims),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
