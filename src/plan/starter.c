@@ -84,9 +84,9 @@ static void add_quoted(struct strbuf *out, const char *text) {
 }
 
 /* Wrapped at blanks, "# " in front of each line. */
-static void add_comment(struct strbuf *out, const char *text) {
+static void add_comment_in(struct strbuf *out, const char *indent, const char *text) {
     while (*text != '\0') {
-        size_t end = 0, width = 2;
+        size_t end = 0, width = strlen(indent) + 2;
         for (size_t i = 0;; i++) {
             bool is_end = text[i] == '\0';
             if ((is_end || text[i] == ' ') && (width <= LINE_WIDTH || end == 0))
@@ -97,12 +97,16 @@ static void add_comment(struct strbuf *out, const char *text) {
         }
         if (end == 0) /* one word longer than a line */
             end = strcspn(text, " ");
-        strbuf_add_str(out, "# ");
+        strbuf_printf(out, "%s# ", indent);
         strbuf_add(out, text, end);
         strbuf_add_char(out, '\n');
         text += end;
         text += strspn(text, " ");
     }
+}
+
+static void add_comment(struct strbuf *out, const char *text) {
+    add_comment_in(out, "", text);
 }
 
 static void add_section(struct strbuf *out, const char *text) {
@@ -175,8 +179,9 @@ static void add_environment(struct strbuf *out) {
                         "    # gpus: ...\n"
                         "    # driver: ...\n"
                         "    # match: [torch]\n");
-    add_section(out, _("Files whose change makes earlier runs count no more; without this: all "
-                       "tracked files but the plan, *.md, docs/ and LICENSE*."));
+    add_section(out, _("The code: files whose change makes earlier runs count no more. Name them "
+                       "where data lie in the repository, too; without this it is all tracked "
+                       "files but the plan, *.md, docs/ and LICENSE*."));
     strbuf_add_str(out, "# code: {paths: [src]}\n");
     add_section(out, _("Preparation by commands ('probelauf run --step install -- ...') and work "
                        "by people, each with what it belongs to: prepare, data, transfer, fixing, "
@@ -205,9 +210,13 @@ static void add_blocks(struct strbuf *out) {
                         "    # matrix:\n"
                         "    #   setting: {values: [reference], state: undetermined}\n"
                         "    # inputs: [weights.safetensors]\n"
-                        "    # expect: [\"marker=done\"]\n"
+                        "    # runs: 1\n");
+    add_comment_in(out, "    ",
+                   _("What proves that a run did its work, such as words that it prints or a file "
+                     "that it writes. Without it a run counts for time but is never done, unless "
+                     "somebody looks at it and says 'probelauf annotate RUN --valid'."));
+    strbuf_add_str(out, "    # expect: [\"marker=done\", file=out/result.json]\n"
                         "    # gate: ...\n"
-                        "    # runs: 1\n"
                         "\n"
                         "  # - id: compare\n"
                         "  #   kind: compare\n"
@@ -221,6 +230,7 @@ static void add_blocks(struct strbuf *out) {
                         "  #   matrix:\n"
                         "  #     setting: {values: [reference, changed], state: undetermined}\n"
                         "  #   results: [{name: accuracy, unit: \"1\"}]\n"
+                        "  #   expect: [\"marker=done\"]\n"
                         "  #   runs: 3\n"
                         "  # - id: scale\n"
                         "  #   kind: scale\n"
@@ -237,7 +247,14 @@ void plan_starter(const char *study_id, const char *title, struct strbuf *out) {
     add_environment(out);
     add_blocks(out);
     add_section(out, _("Data protection: unsettled, it stands in the way of booking. class: none, "
-                       "personal or sensitive."));
-    strbuf_add_str(out, "# privacy: {class: ..., may_transfer: open, readers: ..., retention: ...}"
-                        "\n");
+                       "personal or sensitive; may_transfer: may data and models be moved there; "
+                       "what the provider states counts with its source and date; assessment: what "
+                       "the team makes of it."));
+    strbuf_add_str(out, "# privacy:\n"
+                        "#   class: ...\n"
+                        "#   may_transfer: open\n"
+                        "#   provider_statement: {value: ..., source: ..., seen: ...}\n"
+                        "#   assessment: ...\n"
+                        "#   readers: ...\n"
+                        "#   retention: ...\n");
 }

@@ -113,6 +113,18 @@ static void test_form(void **state) {
     assert_int_equal(text.data[text.length - 1], '\n');
 }
 
+/* Who begins with it is told what makes a run done, and what counts as code. */
+static void test_says_what_matters(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    plan_starter(ID, NULL, &text);
+    static const char *const words[] = {"# expect: [\"marker=done\"", "is never done, unless",
+                                        "--valid", "assessment:", "Name them where data lie"};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++)
+        if (strstr(text.data, words[i]) == NULL)
+            fail_msg("nothing is said of: %s", words[i]);
+}
+
 /* What is commented out is good YAML for the plan, too, once the points are filled in. */
 static void test_comments_can_be_used(void **state) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -148,6 +160,7 @@ int main(void) {
         IN_FOLDER(test_asks_for_everything),
         IN_FOLDER(test_titles),
         cmocka_unit_test(test_form),
+        cmocka_unit_test(test_says_what_matters),
         IN_FOLDER(test_comments_can_be_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
