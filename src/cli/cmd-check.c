@@ -4,25 +4,31 @@
 #include "cli/commands.h"
 #include "cli/view.h"
 
+#include "base/clock.h"
 #include "base/msg.h"
+#include "base/str.h"
 #include "report/study.h"
 #include "rules/estimate.h"
 #include "work/find-plan.h"
+#include "work/plan-data.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what only layers above the plan know: which assumptions there can be ---- */
+/* ---- what only layers above the plan know: which assumptions there can be, today, the repository
+ * ---- */
 
 struct list { /* of the complaints, with what is found here */
     struct plan *plan;
     struct plan_complaint *items; /* in the arena of the plan */
     size_t count, room;
+    size_t errors; /* of those found here */
 };
 
-static void complain(struct list *list, struct plan_at at, const char *id, const char *text) {
+static void complain(struct list *list, struct plan_at at, bool warning, const char *id,
+                     const char *text) {
     if (list->count == list->room) {
         size_t room = 2 * list->room + 16;
         struct plan_complaint *items = arena_alloc(list->plan->arena, room * sizeof *items);
@@ -32,8 +38,9 @@ static void complain(struct list *list, struct plan_at at, const char *id, const
         list->items = items;
         list->room = room;
     }
-    list->items[list->count++] =
-        (struct plan_complaint){.at = at, .id = id, .text = arena_strdup(list->plan->arena, text)};
+    list->items[list->count++] = (struct plan_complaint){
+        .at = at, .warning = warning, .id = id, .text = arena_strdup(list->plan->arena, text)};
+    list->errors += !warning;
 }
 
 static void check_assumptions(struct list *list) {
@@ -42,8 +49,61 @@ static void check_assumptions(struct list *list) {
         const struct plan_assumption *assumption = &plan->assumptions[i];
         const char *why = NULL;
         if (!estimate_setting_check(plan, assumption->key, assumption->value, plan->arena, &why)) {
-            complain(list, assumption->at, "plan-assumption", why);
+            complain(list, assumption->at, false, "plan-assumption", why);
         }
+    }
+}
+
+/* Somewhere on earth it may be that day already. A clock may be wrong, so it is a warning. */
+#define AHEAD_NS (14 * INT64_C(3600) * NS_PER_S)
+
+static void check_date(struct list *list, const struct plan_date *date, int64_t now_utc_ns) {
+    if (!date->given || date->utc_ns <= now_utc_ns + AHEAD_NS) {
+        return;
+    }
+    AUTO_FREE char *text = mem_printf(
+        _("%s is in the future: nothing can have been seen or assumed on that day"), date->text);
+    complain(list, date->at, true, "plan-date", text);
+}
+
+static void check_dates(struct list *list, int64_t now_utc_ns) {
+    const struct plan *plan = list->plan;
+    const struct plan_owning *owning = &plan->owning;
+    const struct plan_sourced *const sourced[] = {
+        &owning->purchase,  &owning->lifetime,    &owning->residual,
+        &owning->power,     &owning->electricity, &owning->administration,
+        &owning->lead_time, &owning->utilisation, &plan->privacy.provider_statement};
+    for (size_t i = 0; i < plan->fact_count; i++) {
+        check_date(list, &plan->facts[i].seen, now_utc_ns);
+    }
+    for (size_t i = 0; i < plan->offer_count; i++) {
+        check_date(list, &plan->offers[i].seen, now_utc_ns);
+    }
+    for (size_t i = 0; i < plan->task_count; i++) {
+        check_date(list, &plan->tasks[i].when, now_utc_ns);
+    }
+    for (size_t i = 0; i < plan->assumption_count; i++) {
+        check_date(list, &plan->assumptions[i].when, now_utc_ns);
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(sourced); i++) {
+        check_date(list, &sourced[i]->seen, now_utc_ns);
+    }
+}
+
+static void check_data(struct list *list) {
+    struct plan_data *data = NULL;
+    size_t count = work_plan_data(list->plan, list->plan->arena, &data);
+    for (size_t i = 0; i < count; i++) {
+        AUTO_STRBUF struct strbuf path = STRBUF_INIT;
+        str_add_printable(&path, data[i].path, strlen(data[i].path));
+        AUTO_FREE char *text = mem_printf(
+            data[i].is_output
+                ? _("no code.paths: everything tracked counts as code, also %s, an output of block "
+                    "'%s'; when it changes, no run counts any more")
+                : _("no code.paths: everything tracked counts as code, also %s, an input of block "
+                    "'%s'; when it changes, no run counts any more"),
+            strbuf_str(&path), data[i].block->id);
+        complain(list, data[i].at, true, "plan-code", text);
     }
 }
 
@@ -64,14 +124,15 @@ static void add_complaints(struct plan *plan, struct plan_complaints *complaints
                         .count = complaints->count,
                         .room = complaints->count};
     check_assumptions(&list);
-    size_t found = list.count - complaints->count;
-    if (found == 0) {
+    check_dates(&list, clock_utc_ns());
+    check_data(&list);
+    if (list.count == complaints->count) {
         return;
     }
     qsort(list.items, list.count, sizeof *list.items, compare_places);
     complaints->items = list.items;
     complaints->count = list.count;
-    complaints->errors += found;
+    complaints->errors += list.errors;
 }
 
 /* ---- the command ---- */

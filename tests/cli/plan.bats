@@ -7,6 +7,9 @@ load common
 
 ID=01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f21
 
+# Nothing is open about data protection.
+SETTLED='privacy: {class: none, may_transfer: yes, assessment: public texts}'
+
 # A plan from standard input below the head that every plan has; the text begins in line 3.
 plan() {
     { printf 'probelauf: 1\nstudy: {id: %s}\n' "$ID"; cat; } >probelauf.yaml
@@ -112,7 +115,7 @@ plan() {
 }
 
 @test "the plan is found from a folder below, and not above the home folder" {
-    plan <<<'blocks: [{id: a, kind: validate}]'
+    plan <<<"$SETTLED"$'\n''blocks: [{id: a, kind: validate}]'
     mkdir -p deep/er && cd deep/er
     run probelauf check
     [ "$status" -eq 0 ]
@@ -161,13 +164,14 @@ PLAN
 }
 
 @test "warnings do not break a plan" {
-    plan <<'PLAN'
+    plan <<PLAN
 blocks:
   - id: a
     kind: compare
     runs: 3
     matrix:
       keep: {values: [0.5, 0.50, {value: 2, state: chosen, supported: no}]}
+$SETTLED
 PLAN
     run --separate-stderr probelauf check
     [ "$status" -eq 0 ]
@@ -178,11 +182,99 @@ PLAN
 }
 
 @test "open facts that stop nothing do not stop check" {
-    plan <<<'facts: [{id: f, state: open, question: is it?}]'
+    plan <<<"$SETTLED"$'\n''facts: [{id: f, state: open, question: is it?}]'
     run probelauf check
     [ "$status" -eq 0 ]
     has 'Open facts: 1 of 1'
-    has 'f: is it? (line 3)'
+    has 'f: is it? (line 4)'
+}
+
+@test "unsettled data protection stops booking, and says what it asks" {
+    plan <<<'blocks: [{id: a, kind: validate}]'
+    COLUMNS=160 run probelauf check
+    [ "$status" -eq 3 ]
+    has 'Open facts: 3 of 3'
+    has 'privacy/class: which class are the data: none, personal or sensitive?; stops booking'
+    has "(the plan has no part 'privacy')"
+    has 'open facts stand in the way of: booking'
+    run probelauf check --json
+    [ "$status" -eq 3 ]
+    [ "$(json '[(f["id"], f["stops"], f["source"]) for f in d["open_facts"]][1]')" = '["privacy/may_transfer", ["booking"], null]' ]
+    [ "$(json 'd["stopped"]')" = '["booking"]' ]
+    valid_schema check
+    plan <<<'privacy: {class: personal, may_transfer: yes, assessment: theirs}'
+    COLUMNS=160 run probelauf check
+    [ "$status" -eq 3 ]
+    has 'Open facts: 1 of 1'
+    has 'privacy/provider_statement: what does the provider state about such data, with its source and date?'
+    has '(line 3)'
+}
+
+@test "check ends with what to do next" {
+    plan <<<"$SETTLED"
+    run probelauf check
+    [ "$status" -eq 0 ]
+    has 'next: write the first block'
+    plan <<PLAN
+blocks:
+  - {id: "first", kind: compare, command: "true {a}", matrix: {a: {values: [x y, 2]}, b: 3}}
+  - {id: small, kind: validate}
+$SETTLED
+PLAN
+    run probelauf check
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = '  next: measure a run with: probelauf run --block small -- COMMAND' ]
+    sed -i '/small/d' probelauf.yaml
+    run probelauf check
+    [ "${lines[-1]}" = "  next: measure a run with: probelauf run --block first -c 'a=x y' -c b=3" ]
+    printf 'facts: [{id: f, state: open, question: q, stops: compare}]\n' >>probelauf.yaml
+    run probelauf check
+    [ "$status" -eq 3 ]
+    [[ "$(tail -n 2 <<<"$output")" == *"next: answer the open facts that stop 'compare'"* ]]
+}
+
+@test "what is said to have been seen in the future is a warning" {
+    plan <<PLAN
+facts:
+  - {id: f, state: known, value: v, source: s, source_kind: authors, seen: 2199-01-01}
+  - {id: g, state: known, value: v, source: s, source_kind: authors, seen: 2026-01-01}
+tasks:
+  - {id: t, what: w, component: checking, time: 1h, who: Kim, why: once, when: 2199-01-02}
+owning: {power: {value: 300 W, source: s, seen: 2199-01-03}}
+$SETTLED
+PLAN
+    run --separate-stderr probelauf check
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'warning\[plan-date\]' <<<"$stderr")" -eq 3 ]
+    [ "$(wc -l <<<"$stderr")" -eq 3 ]
+    [[ "$stderr" == *"warning[plan-date]: probelauf.yaml:4:76: 2199-01-01 is in the future"* ]]
+}
+
+@test "tracked data of a block that count as code are a warning" {
+    git init -q
+    mkdir part
+    printf 1 | tee data.txt part/3.txt part/out.csv notes.md loose.txt >/dev/null
+    git add data.txt part notes.md
+    plan <<PLAN
+blocks:
+  - {id: a, kind: compare, matrix: {n: [3, 4]}, inputs: [./data.txt, "part/{n}.txt", notes.md, loose.txt, /etc/passwd, ../x]}
+  - {id: b, kind: scale, folder: part, inputs: [../data.txt, data.txt], outputs: [out.csv, 3.txt]}
+$SETTLED
+PLAN
+    run --separate-stderr probelauf check
+    [ "$status" -eq 0 ]
+    echo "$stderr"
+    [ "$(wc -l <<<"$stderr")" -eq 3 ]
+    [[ "$stderr" == *"warning[plan-code]: probelauf.yaml:4:"*"also data.txt, an input of block 'a'"* ]]
+    [[ "$stderr" == *"also part/3.txt, an input of block 'a'"* ]]
+    [[ "$stderr" == *"also part/out.csv, an output of block 'b'"* ]]
+    printf 'code: {paths: [src]}\n' >>probelauf.yaml
+    run --separate-stderr probelauf check
+    [ -z "$stderr" ]
+    sed -i '/^code/d' probelauf.yaml
+    rm -rf .git
+    run --separate-stderr probelauf check
+    [ -z "$stderr" ]
 }
 
 @test "assumptions are checked by what the estimate understands" {
