@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * `block list` for people: one table of all blocks, then each block with its conditions, what it
- * answers and what stops it, at the end the runs that nobody planned (C9). Judges nothing: states
+ * answers and which open facts stand in its way (with -v every run and every question), at the end
+ * the runs that nobody planned (C9). Judges nothing: states
  * and reasons come from rules/study.h.
  */
 #include "report/study.h"
@@ -16,6 +17,7 @@
 
 #define CONDITIONS_SHOWN 20u
 #define UNPLANNED_SHOWN  10u
+#define FACTS_NAMED      3u
 
 static void cell(struct layout_table *table, const char *text) {
     layout_table_cell(table, text, LAYOUT_PLAIN);
@@ -91,8 +93,32 @@ static void labelled(struct strbuf *out, struct report_style style, const char *
 }
 
 static bool has_problem(const struct study_condition *condition) {
-    return condition->level != EVIDENCE_MEASURED || !condition->has_planned ||
-           condition->done < condition->planned || condition->condition->supported == PLAN_NO;
+    return condition->level != EVIDENCE_MEASURED || condition->uncounted > 0 ||
+           !condition->has_planned || condition->done < condition->planned ||
+           condition->condition->supported == PLAN_NO;
+}
+
+static bool is_same_text(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Runs that ended well and do not count: nobody should have to miss them. */
+static void add_uncounted(struct strbuf *text, const struct study_condition *condition,
+                          const struct study_condition *above) {
+    const char *why = condition->uncounted_why;
+    bool is_said = condition->why && why && strstr(condition->why, why);
+    if (condition->uncounted == 0 || (is_said && condition->uncounted == 1))
+        return;
+    strbuf_printf(text,
+                  msg_plural((unsigned long)condition->uncounted,
+                             "; %llu that ended well does not count",
+                             "; %llu that ended well do not count"),
+                  (unsigned long long)condition->uncounted);
+    if (is_said || !why)
+        return;
+    if (above && is_same_text(above->uncounted_why, why))
+        why = _("as above");
+    strbuf_printf(text, condition->uncounted > 1 ? _(", the newest: %s") : ": %s", why);
 }
 
 /* Level, why there is no better one, and whether the code can do it at all. A sentence that stands
@@ -101,11 +127,12 @@ static void evidence_cell(struct layout_table *table, const struct study_conditi
                           const struct study_condition *above) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_add_str(&text, study_words_level(condition->level));
-    if (condition->why && above && above->why && strcmp(above->why, condition->why) == 0 &&
+    if (condition->why && above && is_same_text(above->why, condition->why) &&
         above->level == condition->level && strlen(condition->why) > 20)
         strbuf_printf(&text, ": %s", _("as above"));
     else if (condition->why)
         strbuf_printf(&text, ": %s", condition->why);
+    add_uncounted(&text, condition, above);
     if (condition->condition->supported == PLAN_NO)
         strbuf_printf(&text, "; %s", _("the code does not support it"));
     if (condition->failures > 0)
@@ -190,16 +217,80 @@ static void frozen(const struct study_block *block, struct report_style style, s
     labelled(out, style, _("frozen"), strbuf_str(&text));
 }
 
-static void stopped(const struct study_block *block, struct report_style style,
-                    struct strbuf *out) {
+/* With -v each of them, with its question; else how many and which, in one line. */
+static void open_facts(const struct study_block *block, struct report_style style,
+                       struct strbuf *out) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     for (size_t i = 0; i < block->stopped_by_count; i++) {
         const struct plan_fact *fact = block->stopped_by[i];
-        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        strbuf_printf(&text, _("%s is open"), fact->id);
-        if (fact->question)
-            strbuf_printf(&text, ": %s", fact->question);
-        labelled(out, style, _("stopped"), strbuf_str(&text));
+        const char *id = fact->id ? fact->id : "";
+        if (style.verbose) {
+            AUTO_STRBUF struct strbuf one = STRBUF_INIT;
+            strbuf_printf(&one, _("%s stands in the way"), id);
+            if (fact->question)
+                strbuf_printf(&one, ": %s", fact->question);
+            labelled(out, style, _("open"), strbuf_str(&one));
+        } else if (i < FACTS_NAMED) {
+            strbuf_printf(&text, "%s%s", i > 0 ? ", " : "", id);
+        }
     }
+    if (style.verbose || block->stopped_by_count == 0)
+        return;
+    size_t count = block->stopped_by_count;
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    strbuf_printf(&line,
+                  msg_plural((unsigned long)count,
+                             "stands in the way of this block: %zu fact (%s%s), see 'probelauf "
+                             "check'",
+                             "stands in the way of this block: %zu facts (%s%s), see 'probelauf "
+                             "check'"),
+                  count, strbuf_str(&text), count > FACTS_NAMED ? ", ..." : "");
+    labelled(out, style, _("open"), strbuf_str(&line));
+}
+
+/* What one run is here: "measured, verified", or its level and the reason. */
+static void counts_cell(struct layout_table *table, const struct study_run *run) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    const struct evidence *evidence = &run->evidence;
+    strbuf_add_str(&text, study_words_level(evidence->level));
+    if (evidence->level == EVIDENCE_MEASURED)
+        strbuf_printf(&text, ", %s", evidence->verified ? _("verified") : _("not verified"));
+    else if (evidence->why)
+        strbuf_printf(&text, ": %s", evidence->why);
+    if (run->is_elsewhere)
+        strbuf_printf(&text, "; %s", _("at another block"));
+    layout_table_cell(table, strbuf_str(&text), study_words_level_color(evidence->level));
+}
+
+/* With -v: every run of the block as it is seen here. */
+static void runs(const struct study_block *block, struct report_style style, struct strbuf *out) {
+    const struct layout_column columns[] = {
+        {.title = _("run")},
+        {.title = _("condition"), .optional = 100},
+        {.title = _("started (UTC)"), .optional = 64},
+        {.title = _("outcome")},
+        {.title = _("wall"), .right = true},
+        {.title = _("counts as"), .elastic = 16, .wraps = true},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    size_t count = 0;
+    for (size_t c = 0; c < block->condition_count; c++)
+        for (size_t i = 0; i < block->conditions[c].run_count; i++, count++) {
+            const struct study_run *run = block->conditions[c].runs[i];
+            AUTO_STRBUF struct strbuf date = STRBUF_INIT;
+            AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
+            run_text_add_date(&date, run->run->started_utc_ns);
+            layout_add_quantity(&wall, &run->run->wall, style.ascii, false);
+            cell(table, facts_id_tail(run->run->id));
+            cell(table, block->conditions[c].condition->label);
+            cell(table, strbuf_str(&date));
+            layout_table_cell(table, outcome_name(run->run->outcome),
+                              run_text_outcome_color(run->run->outcome));
+            cell(table, strbuf_str(&wall));
+            counts_cell(table, run);
+        }
+    if (count > 0)
+        layout_table_print(table, 2, out);
 }
 
 static void details(const struct study *study, const struct study_block *block,
@@ -221,10 +312,12 @@ static void details(const struct study *study, const struct study_block *block,
     if (block->why && block->condition_count != 1) /* with one condition it stands in its line */
         labelled(out, style, _("evidence"), block->why);
     conditions(block, style, out);
+    if (style.verbose)
+        runs(block, style, out);
     answers(study, block->block, style, out);
     repeat_checks(study, block->block, style, out);
     frozen(block, style, out);
-    stopped(block, style, out);
+    open_facts(block, style, out);
 }
 
 static void unplanned(const struct study *study, struct report_style style, struct strbuf *out) {

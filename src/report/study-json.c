@@ -82,6 +82,8 @@ static json_t *condition_json(const struct study *study, const struct study_cond
     json_put(json, "planned", study_json_count(of->has_planned, of->planned));
     json_put(json, "done", study_json_count(true, of->done));
     json_put(json, "valid", study_json_count(true, of->valid));
+    json_put(json, "uncounted", study_json_count(true, of->uncounted));
+    json_put_text(json, "uncounted_why", of->uncounted_why);
     json_put(json, "attempts", study_json_count(true, of->attempts));
     json_put(json, "failures", study_json_count(true, of->failures));
     json_t *runs = json_array();

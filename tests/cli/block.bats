@@ -83,6 +83,53 @@ why() {
     counts 1 1
 }
 
+@test "runs that ended well and do not count any more are told" {
+    make_study
+    study_run 1
+    study_run 1
+    counts 2 2
+    run probelauf block list
+    [[ "$output" != *"do not count"* ]]
+    touch -d '2020-01-01' input.txt
+    study_run 1
+    counts 1 1
+    [ "$(block compare '[(c["uncounted"], c["uncounted_why"]) for c in b["conditions"]]')" = \
+        '[[2, "an input changed: input.txt (same size, written at another time)"], [0, null]]' ]
+    valid_schema blocks
+    COLUMNS=200 run probelauf block list
+    has "measured; 2 that ended well do not count, the newest: an input changed: input.txt"
+    printf 'more' >>src/work # then the last does not count either, and it is not said twice
+    COLUMNS=200 run probelauf block list
+    has "none: the newest: the code under code.paths changed since; 3 that ended well do not count"
+}
+
+@test "what was not the condition's command is no attempt of it" {
+    make_study
+    study_run 1
+    run ! probelauf run -q --env here --block compare -c size=1 -- src/work exit 3
+    probelauf run -q --env here --block compare -c size=1 -- true
+    until_true nothing_waits
+    list
+    [ "$(block compare '[(c["attempts"], c["failures"]) for c in b["conditions"]]')" = '[[1, 0], [0, 0]]' ]
+}
+
+@test "open facts stand in one line, and with -v each with its question; -v shows every run" {
+    make_study
+    for i in 1 2 3 4 5; do
+        sed -i "s/^facts:/&\n  - {id: open.$i, state: open, question: what of $i, stops: compare}/" probelauf.yaml
+    done
+    study_run 1
+    study_run 2
+    COLUMNS=160 run probelauf block list
+    [ "$status" -eq 0 ]
+    has "open: stands in the way of this block: 5 facts (open.5, open.4, open.3, ...), see 'probelauf check'"
+    [[ "$output" != *"stopped"* && "$output" != *"what of"* && "$output" != *"counts as"* ]]
+    COLUMNS=160 run probelauf block list -v
+    has "open: open.2 stands in the way: what of 2"
+    has "counts as"
+    [ "$(grep -c 'size=[12] .*measured, verified' <<<"$output")" -eq 2 ]
+}
+
 @test "another number of GPUs than the plan says: a function test, with the reason" {
     make_study
     study_run 1
