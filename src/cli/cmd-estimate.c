@@ -171,9 +171,9 @@ static void print_estimate(const struct view_study *view, const struct estimate 
     cli_print(&text);
 }
 
-static void print_change(const json_t *before, const json_t *after, bool json) {
-    json_t *compare = report_estimate_compare_json(before, after);
-    if (json) {
+static void print_change(const struct view_study *view, const json_t *before, const json_t *after) {
+    json_t *compare = report_estimate_compare_json(before, after, &view->work.study);
+    if (opt_common.json) {
         cli_print_json(compare);
         return;
     }
@@ -198,13 +198,9 @@ static void print_open(size_t count) {
     cli_print(&text);
 }
 
-/* What --set changes, and only that; machines get the estimate, in which each value is marked. */
+/* What --set changes, and only that. */
 static int print_what_if(const struct view_study *view, const struct estimate *estimate,
                          struct err *err) {
-    if (opt_common.json) {
-        cli_print_json(report_estimate_json(estimate));
-        return 0;
-    }
     struct estimate plain;
     int rc = make(view, NULL, 0, &plain, err);
     if (rc < 0) {
@@ -212,8 +208,10 @@ static int print_what_if(const struct view_study *view, const struct estimate *e
     }
     AUTO_JSON json_t *before = report_estimate_json(&plain);
     AUTO_JSON json_t *after = report_estimate_json(estimate);
-    print_change(before, after, false);
-    print_open(estimate->open_count);
+    print_change(view, before, after);
+    if (!opt_common.json) {
+        print_open(estimate->open_count);
+    }
     return 0;
 }
 
@@ -246,7 +244,7 @@ static int compare(const struct view_study *view, const struct estimate *estimat
             continue;
         }
         AUTO_JSON json_t *after = report_estimate_json(estimate);
-        print_change(frozen[i].estimate, after, opt_common.json);
+        print_change(view, frozen[i].estimate, after);
         return 0;
     }
     return unknown_frozen(frozen, count, err);

@@ -9,10 +9,12 @@
 
 #include "base/msg.h"
 #include "model/quantity-read.h"
+#include "report/facts.h"
 #include "report/layout.h"
 #include "report/study-words.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CHANGED_SHOWN 40u
@@ -56,28 +58,53 @@ static void compare_snapshots(const json_t *before, const json_t *after, json_t 
     }
 }
 
-static bool has_text(const json_t *list, const char *text) {
-    for (size_t i = 0; i < json_array_size(list); i++)
-        if (is_same(json_string_value(json_array_get(list, i)), text))
-            return true;
-    return false;
-}
-
-/* Texts in `list` that are not in `others`. */
-static size_t count_missing(const json_t *list, const json_t *others) {
-    size_t count = 0;
+/* An object with the texts of the list as its keys. */
+static void add_to_set(json_t *set, const json_t *list) {
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *text = json_string_value(json_array_get(list, i));
-        count += text && !has_text(others, text);
+        if (text)
+            json_put(set, text, json_true());
     }
-    return count;
+}
+
+/* Of the form "probelauf.yaml:30", or the id of a run. */
+static bool is_run_id(const char *source) {
+    return !strchr(source, ':');
+}
+
+/* Runs first, the newest of them first: their ids begin with the time. */
+static int compare_sources(const void *a, const void *b) {
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    bool run_x = is_run_id(x), run_y = is_run_id(y);
+    if (run_x != run_y)
+        return run_x ? -1 : 1;
+    return run_x ? strcmp(y, x) : strcmp(x, y);
+}
+
+/* What is in `set` and not in `other`, sorted. */
+static json_t *missing_in(const json_t *set, const json_t *other) {
+    json_t *list = json_array();
+    size_t count = 0;
+    AUTO_FREE const char **texts = mem_alloc((json_object_size(set) + 1) * sizeof *texts);
+    const char *text;
+    json_t *ignored;
+    json_object_foreach ((json_t *)(uintptr_t)set, text, ignored)
+        if (!json_object_get(other, text))
+            texts[count++] = text;
+    if (count > 1)
+        qsort(texts, count, sizeof *texts, compare_sources);
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_text(texts[i]));
+    return list;
 }
 
 static void compare_runs(const json_t *before, const json_t *after, json_t *reasons) {
     const json_t *a = json_get_array(json_get_object(before, "snapshot"), "runs");
     const json_t *b = json_get_array(json_get_object(after, "snapshot"), "runs");
-    size_t gone = count_missing(a, b), added = count_missing(b, a);
-    if (gone == 0 && added == 0)
+    AUTO_JSON json_t *was_there = json_object(), *is_there = json_object();
+    add_to_set(was_there, a);
+    add_to_set(is_there, b);
+    if (json_equal(was_there, is_there))
         return;
     AUTO_FREE char *was = mem_printf("%zu", json_array_size(a));
     AUTO_FREE char *is = mem_printf("%zu", json_array_size(b));
@@ -160,17 +187,23 @@ static bool concerns(const char *key, const struct figure *figure) {
     return strncmp(key, figure->block, length) == 0 && key[length] == '.';
 }
 
-/* Runs named by one of the two figures alone. A figure may rest on many: only whether there are
- * any matters. */
-static bool has_other_sources(const json_t *a, const json_t *b) {
-    const json_t *x = json_get_array(a, "sources"), *y = json_get_array(b, "sources");
-    return count_missing(x, y) > 0 || count_missing(y, x) > 0;
+/* Runs and plan lines that only one of the two figures rests on; false: none. */
+static bool put_other_sources(json_t *json, const json_t *a, const json_t *b) {
+    AUTO_JSON json_t *x = json_object(), *y = json_object();
+    add_to_set(x, json_get_array(a, "sources"));
+    add_to_set(y, json_get_array(b, "sources"));
+    AUTO_JSON json_t *gone = missing_in(x, y), *added = missing_in(y, x);
+    if (json_array_size(gone) + json_array_size(added) == 0)
+        return false;
+    json_put(json, "gone", json_incref(gone));
+    json_put(json, "added", json_incref(added));
+    return true;
 }
 
 /* Settings first: whoever changed one wants to see it. Other runs are named where no setting chose
  * them. */
 static json_t *causes_of(const struct comparison *of, const struct figure *figure,
-                         const json_t *before, const json_t *after) {
+                         const json_t *before, const json_t *after, json_t *json) {
     json_t *list = json_array(), *others = json_array();
     bool was_there = json_is_object(before), is_there = json_is_object(after);
     for (size_t i = 0; i < json_array_size(of->reasons); i++) {
@@ -185,7 +218,7 @@ static json_t *causes_of(const struct comparison *of, const struct figure *figur
     bool by_setting = json_array_size(list) > 0;
     if (!was_there || !is_there)
         json_array_append_new(list, json_text(is_there ? "new-block" : "removed-block"));
-    else if (!by_setting && has_other_sources(before, after))
+    else if (!by_setting && put_other_sources(json, before, after))
         json_array_append_new(list, json_text("sources"));
     json_array_extend(list, others);
     json_decref(others);
@@ -206,7 +239,7 @@ static void compare_figure(struct comparison *of, const struct figure *figure, j
     json_put_text(json, "figure", figure->name);
     json_put(json, "before", json_is_object(before) ? json_deep_copy(before) : json_null());
     json_put(json, "after", json_is_object(after) ? json_deep_copy(after) : json_null());
-    json_put(json, "why", causes_of(of, figure, before, after));
+    json_put(json, "why", causes_of(of, figure, before, after, json));
     json_array_append_new(of->changed, json);
 }
 
@@ -268,7 +301,76 @@ static json_t *side_json(const json_t *estimate) {
     return json;
 }
 
-json_t *report_estimate_compare_json(const json_t *before, const json_t *after) {
+/* ---- the runs that they rest on ---- */
+
+static void add_sources_of(json_t *set, const json_t *quantity) {
+    const json_t *sources = json_get_array(quantity, "sources");
+    for (size_t i = 0; i < json_array_size(sources); i++) {
+        const char *text = json_string_value(json_array_get(sources, i));
+        if (text && is_run_id(text))
+            json_put(set, text, json_true());
+    }
+}
+
+/* The runs under all figures of an estimate. */
+static json_t *used_runs(const json_t *estimate) {
+    json_t *set = json_object();
+    const json_t *blocks = json_get_array(estimate, "blocks");
+    for (size_t i = 0; i < json_array_size(blocks); i++) {
+        const json_t *block = json_array_get(blocks, i);
+        const json_t *components = json_get_object(block, "components");
+        for (int k = 0; k < COMPONENT_COUNT_; k++)
+            add_sources_of(
+                set, json_get_object(json_get_object(components, component_name((enum component)k)),
+                                     "time"));
+        add_sources_of(set, json_get_object(json_get_object(block, "host_memory"), "need"));
+        add_sources_of(set, json_get_object(json_get_object(block, "gpu_memory"), "need"));
+    }
+    return set;
+}
+
+static const struct study_run *find_run(const struct study *study, const char *id) {
+    for (size_t i = 0; study && i < study->run_count; i++)
+        if (strcmp(study->runs[i].run->id, id) == 0)
+            return &study->runs[i];
+    return NULL;
+}
+
+/* Why a run that one estimate rested on is under no figure of the other; NULL: nobody knows. */
+static const char *why_gone(const struct study *study, const char *id) {
+    if (!study)
+        return NULL;
+    const struct study_run *found = find_run(study, id);
+    if (!found)
+        return _("it is not among the runs of the study any more");
+    if (found->run->validity == RUN_INVALID)
+        return _("it was declared invalid");
+    return found->evidence.why ? found->evidence.why : found->unplanned_why;
+}
+
+static json_t *used_json(const json_t *ids, const struct study *study) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(ids); i++) {
+        const char *id = json_string_value(json_array_get(ids, i));
+        json_t *json = json_object();
+        json_put_text(json, "run", id);
+        json_put_text(json, "why", why_gone(study, id));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+static json_t *runs_json(const json_t *before, const json_t *after, const struct study *study) {
+    AUTO_JSON json_t *was = used_runs(before), *is = used_runs(after);
+    AUTO_JSON json_t *gone = missing_in(was, is), *added = missing_in(is, was);
+    json_t *json = json_object();
+    json_put(json, "gone", used_json(gone, study));
+    json_put(json, "added", used_json(added, NULL));
+    return json;
+}
+
+json_t *report_estimate_compare_json(const json_t *before, const json_t *after,
+                                     const struct study *study) {
     json_t *json = json_object(), *reasons = json_array();
     compare_snapshots(before, after, reasons);
     compare_runs(before, after, reasons);
@@ -282,8 +384,10 @@ json_t *report_estimate_compare_json(const json_t *before, const json_t *after) 
     json_put(json, "before", side_json(before));
     json_put(json, "after", side_json(after));
     json_put(json, "reasons", reasons);
+    json_put(json, "runs", runs_json(before, after, study));
     json_put(json, "changed", comparison.changed);
     json_put_int(json, "unchanged", (int64_t)comparison.unchanged);
+    json_put(json, "estimate", json_is_object(after) ? json_deep_copy(after) : json_null());
     return json;
 }
 
@@ -320,7 +424,6 @@ static const char *cause_words(const char *cause) {
     } known[] = {
         {"new-block", N_("new block")},
         {"removed-block", N_("the block is gone")},
-        {"sources", N_("rests on other runs or plan lines")},
         {"plan", N_("plan")},
         {"code", N_("code")},
         {"environment", N_("environment")},
@@ -335,8 +438,59 @@ static const char *cause_words(const char *cause) {
     return cause;
 }
 
+#define SOURCES_SHOWN 3u
+
+/* "run a1b2c3d4, run b2c3d4e5 and 4 more" */
+static void add_sources(struct strbuf *out, const json_t *list) {
+    size_t count = json_array_size(list);
+    for (size_t i = 0; i < count && i < SOURCES_SHOWN; i++) {
+        const char *source = json_string_value(json_array_get(list, i));
+        strbuf_add_str(out, i > 0 ? ", " : "");
+        if (source && is_run_id(source))
+            strbuf_printf(out, _("run %s"), facts_id_tail(source));
+        else
+            strbuf_add_str(out, source ? source : "");
+    }
+    if (count > SOURCES_SHOWN)
+        strbuf_printf(out, _(" and %zu more"), count - SOURCES_SHOWN);
+}
+
+/* "without run a1b2c3d4, with run b2c3d4e5" */
+static void add_other_sources(struct strbuf *out, const json_t *changed) {
+    const json_t *gone = json_get_array(changed, "gone"), *added = json_get_array(changed, "added");
+    if (json_array_size(gone) > 0) {
+        strbuf_add_str(out, _("without "));
+        add_sources(out, gone);
+    }
+    if (json_array_size(added) > 0) {
+        strbuf_add_str(out, json_array_size(gone) > 0 ? "; " : "");
+        strbuf_add_str(out, _("with "));
+        add_sources(out, added);
+    }
+}
+
+/* That there are other runs says less than which. */
+static void add_causes(struct strbuf *out, const json_t *changed) {
+    const json_t *why = json_get_array(changed, "why");
+    bool named = false;
+    for (size_t i = 0; i < json_array_size(why); i++) {
+        const char *cause = json_string_value(json_array_get(why, i));
+        if (!cause || (named && strcmp(cause, "runs") == 0))
+            continue;
+        strbuf_add_str(out, out->length > 0 ? ", " : "");
+        if (strcmp(cause, "sources") == 0) {
+            named = true;
+            add_other_sources(out, changed);
+        } else {
+            strbuf_add_str(out, cause_words(cause));
+        }
+    }
+    if (out->length == 0)
+        strbuf_add_str(out, _("open: nothing that the estimates name differs"));
+}
+
 /* "[e] ≥ 4 min 12 s" out of a quantity object. */
-static void add_json_quantity(struct strbuf *out, const json_t *json, bool ascii) {
+static void add_json_quantity(struct strbuf *out, const json_t *json, bool interval, bool ascii) {
     if (!json_is_object(json)) {
         strbuf_add_char(out, '-');
         return;
@@ -344,7 +498,7 @@ static void add_json_quantity(struct strbuf *out, const json_t *json, bool ascii
     AUTO_ARENA struct arena *arena = arena_new();
     struct quantity q = quantity_from_json(json, NULL, arena);
     struct quantity alone = study_words_alone(&q);
-    alone.has_interval = false;
+    alone.has_interval = alone.has_interval && interval;
     if (quantity_is_known(&q))
         layout_add_quantity(out, &alone, ascii, true);
     else
@@ -371,6 +525,28 @@ static void figure_name(struct strbuf *out, const json_t *changed) {
         strbuf_add_str(out, msg_get(name));
 }
 
+/* A change that is smaller than what is printed is none for a reader. */
+static bool prints_the_same(const json_t *changed) {
+    const json_t *before = json_get_object(changed, "before");
+    const json_t *after = json_get_object(changed, "after");
+    bool is_total = !json_get_text(changed, "block", NULL); /* these show their intervals as well */
+    AUTO_STRBUF struct strbuf was = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf is = STRBUF_INIT;
+    if (!before || !after)
+        return false;
+    add_json_quantity(&was, before, is_total, false);
+    add_json_quantity(&is, after, is_total, false);
+    return strcmp(strbuf_str(&was), strbuf_str(&is)) == 0;
+}
+
+static json_t *visible(const json_t *changed) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(changed); i++)
+        if (!prints_the_same(json_array_get(changed, i)))
+            json_array_append_new(list, json_incref(json_array_get(changed, i)));
+    return list;
+}
+
 static void changed_table(const json_t *changed, struct report_style style, struct strbuf *out) {
     const struct layout_column columns[] = {
         {.title = _("figure")},
@@ -382,20 +558,14 @@ static void changed_table(const json_t *changed, struct report_style style, stru
     size_t count = json_array_size(changed);
     for (size_t i = 0; i < count && (style.verbose || i < CHANGED_SHOWN); i++) {
         const json_t *entry = json_array_get(changed, i);
-        const json_t *why = json_get_array(entry, "why");
         AUTO_STRBUF struct strbuf name = STRBUF_INIT;
         AUTO_STRBUF struct strbuf before = STRBUF_INIT;
         AUTO_STRBUF struct strbuf after = STRBUF_INIT;
         AUTO_STRBUF struct strbuf causes = STRBUF_INIT;
         figure_name(&name, entry);
-        add_json_quantity(&before, json_object_get(entry, "before"), style.ascii);
-        add_json_quantity(&after, json_object_get(entry, "after"), style.ascii);
-        for (size_t k = 0; k < json_array_size(why); k++) {
-            const char *cause = json_string_value(json_array_get(why, k));
-            strbuf_printf(&causes, "%s%s", k > 0 ? ", " : "", cause ? cause_words(cause) : "");
-        }
-        if (causes.length == 0)
-            strbuf_add_str(&causes, _("open: nothing that the estimates name differs"));
+        add_json_quantity(&before, json_object_get(entry, "before"), false, style.ascii);
+        add_json_quantity(&after, json_object_get(entry, "after"), false, style.ascii);
+        add_causes(&causes, entry);
         layout_table_cell(table, strbuf_str(&name), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&before), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&after), LAYOUT_BOLD);
@@ -431,30 +601,62 @@ static void changed_totals(const json_t *changed, struct report_style style, str
     }
 }
 
+static void list_entry(struct strbuf *out, struct report_style style, const char *text) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, text, style.ascii);
+    strbuf_add_str(out, "  - ");
+    layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+/* "no figure rests on them any more: run a1b2c3d4 (it was declared invalid) and 4 more" */
+static void used_runs_text(struct strbuf *out, struct report_style style, const json_t *runs,
+                           const char *words) {
+    size_t count = json_array_size(runs);
+    size_t shown = style.verbose || count < SOURCES_SHOWN ? count : SOURCES_SHOWN;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (count == 0)
+        return;
+    strbuf_add_str(&text, words);
+    for (size_t i = 0; i < shown; i++) {
+        const json_t *run = json_array_get(runs, i);
+        const char *why = json_get_text(run, "why", NULL);
+        strbuf_add_str(&text, i > 0 ? ", " : "");
+        strbuf_printf(&text, _("run %s"), facts_id_tail(json_get_text(run, "run", "")));
+        if (why)
+            strbuf_printf(&text, " (%s)", why);
+    }
+    if (shown < count)
+        strbuf_printf(&text, _(" and %zu more"), count - shown);
+    list_entry(out, style, strbuf_str(&text));
+}
+
 void report_estimate_compare_text(const json_t *compare, struct report_style style,
                                   struct strbuf *out) {
-    const json_t *changed = json_get_array(compare, "changed");
+    AUTO_JSON json_t *changed = visible(json_get_array(compare, "changed"));
     const json_t *reasons = json_get_array(compare, "reasons");
+    const json_t *runs = json_get_object(compare, "runs");
+    const json_t *gone = json_get_array(runs, "gone"), *added = json_get_array(runs, "added");
     size_t count = json_array_size(changed);
+    size_t hidden = json_array_size(json_get_array(compare, "changed")) - count;
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     strbuf_printf(&line,
                   msg_plural((unsigned long)count, "%zu figure changed", "%zu figures changed"),
                   count);
-    strbuf_printf(&line, _(", %lld are the same"),
-                  (long long)json_get_int(compare, "unchanged", 0));
+    long long same = (long long)json_get_int(compare, "unchanged", 0) + (long long)hidden;
+    strbuf_printf(
+        &line, msg_plural((unsigned long)same, ", %lld is the same", ", %lld are the same"), same);
     layout_wrap(out, strbuf_str(&line), 0, 2, layout_columns(style));
     strbuf_add_char(out, '\n');
-    if (json_array_size(reasons) > 0)
+    if (json_array_size(reasons) + json_array_size(gone) + json_array_size(added) > 0)
         layout_heading(out, style, _("What differs in what they were made from"));
     for (size_t i = 0; i < json_array_size(reasons); i++) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
         add_reason_text(&text, json_array_get(reasons, i));
-        layout_add_plain(&plain, strbuf_str(&text), style.ascii);
-        strbuf_add_str(out, "  - ");
-        layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
-        strbuf_add_char(out, '\n');
+        list_entry(out, style, strbuf_str(&text));
     }
+    used_runs_text(out, style, gone, _("no figure rests any more on "));
+    used_runs_text(out, style, added, _("figures rest now also on "));
     if (count == 0)
         return;
     layout_heading(out, style, _("Changed figures"));

@@ -32,9 +32,11 @@ void report_estimate_text(const struct estimate *estimate, const struct report_f
                           size_t frozen_count, struct report_style style, struct strbuf *out);
 
 /* Two estimates as JSON documents (one of them may be a frozen one): which figures changed, from
- * what to what, and why as far as their snapshots tell (plan, code, environment, method, more
- * runs, a --set). probelauf.estimate-compare/1. */
-json_t *report_estimate_compare_json(const json_t *before, const json_t *after);
+ * what to what, and why as far as their snapshots and sources tell (plan, code, environment,
+ * method, which runs, a --set). study: of `after`, says why a run is under no figure any more;
+ * NULL: not known. probelauf.estimate-compare/1, with `after` as `estimate`. */
+json_t *report_estimate_compare_json(const json_t *before, const json_t *after,
+                                     const struct study *study);
 void report_estimate_compare_text(const json_t *compare, struct report_style style,
                                   struct strbuf *out);
 

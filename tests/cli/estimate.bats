@@ -118,10 +118,19 @@ measure() {
     make_study
     run probelauf estimate --set compare.run-time=10s --json
     [ "$status" -eq 0 ]
+    valid_schema estimate-compare
+    [ "$(json 'd["schema"]')" = probelauf.estimate-compare/1 ]
+    [ "$(json 'd["reasons"] == [{"what": "setting", "key": "compare.run-time", "before": None, "after": "10s"}]')" = true ]
+    [ "$(json '[c["figure"] for c in d["changed"] if c["section"] == "component" and c["block"] == "compare"]')" = '["runs"]' ]
+    [ "$(json 'all(c["why"] == ["compare.run-time"] for c in d["changed"])')" = true ]
+    printf '%s' "$output" >set.json
+    output=$(python -c 'import json; print(json.dumps(json.load(open("set.json"))["estimate"]))')
+    valid_schema estimate
     [ "$(json 'd["assumed"][0]["key"] + d["assumed"][0]["source"]')" = compare.run-time--set ]
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["state"]')" = assumed ]
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["value"]')" = 40.0 ]
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "validate")["components"]["runs"]["time"]["state"]')" = open ]
+    rm set.json
     run probelauf estimate --json
     [ "$(json 'd["assumed"]')" = '[]' ]
     git diff --quiet
@@ -166,10 +175,10 @@ assert found & runs, "no run among them"' <<<"$output"
     [ "$(json 'd["total"]["reserved"].get("bound")')" = at-least ]
     run --separate-stderr probelauf estimate --set validate.run-time=10s --json
     sources_exist
-    valid_schema estimate
+    valid_schema estimate-compare
     printf '%s' "$output" >after.json
     python -c 'import json
-a, b = (json.load(open(n)) for n in ("before.json", "after.json"))
+a, b = json.load(open("before.json")), json.load(open("after.json"))["estimate"]
 def by_id(d): return {x["id"]: x for x in d["blocks"]}
 assert by_id(a)["compare"] == by_id(b)["compare"]
 x, y = by_id(a)["validate"], by_id(b)["validate"]
@@ -234,6 +243,29 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     run probelauf estimate
     output=$(tr -s ' \n' ' ' <<<"$output")
     has "the environment of the newest run that counts changed: its Python packages differ"
+}
+
+@test "a kept estimate and runs that came and went: which, and why" {
+    make_study
+    study_run 1
+    study_run 2
+    local bad kept
+    bad=$(probelauf log --json 2>/dev/null | python -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["run"])')
+    probelauf estimate -q --freeze first >/dev/null
+    probelauf annotate "$bad" --invalid --why 'another job ran beside it' 2>/dev/null
+    study_run 2
+    kept=$(probelauf log --json 2>/dev/null | python -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["run"])')
+    run --separate-stderr probelauf estimate --compare first --json
+    valid_schema estimate-compare
+    [ "$(json '[(r["run"], r["why"]) for r in d["runs"]["gone"]]')" = "[[\"$bad\", \"it was declared invalid\"]]" ]
+    [ "$(json '[(r["run"], r["why"]) for r in d["runs"]["added"]]')" = "[[\"$kept\", null]]" ]
+    [ "$(json 'next((c["gone"], c["added"]) for c in d["changed"] if c["block"] == "compare" and c["figure"] == "runs")')" = "[[\"$bad\"], [\"$kept\"]]" ]
+    run --separate-stderr probelauf estimate --compare first
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "no figure rests any more on run ${bad: -8} (it was declared invalid)"
+    has "figures rest now also on run ${kept: -8}"
+    has "without run ${bad: -8}; with run ${kept: -8}"
+    lacks "rests on other"
 }
 
 @test "without a kept estimate nothing can be compared, and the next step is said" {

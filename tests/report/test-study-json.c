@@ -27,7 +27,7 @@ static json_t *make(const struct built_study *built, int what) {
         return report_document_json(&built->document);
     default: {
         AUTO_JSON json_t *estimate = report_estimate_json(&built->estimate);
-        return report_estimate_compare_json(estimate, estimate);
+        return report_estimate_compare_json(estimate, estimate, NULL);
     }
     }
 }
@@ -93,10 +93,10 @@ static void a_setting_is_named_as_the_cause(void **state) {
     built.input.code_digest = "0123456789abcdef";
     built.estimate.blocks[1].components[COMPONENT_CHECKING].time.value += 1;
     AUTO_JSON json_t *after = report_estimate_json(&built.estimate);
-    AUTO_JSON json_t *same = report_estimate_compare_json(before, before);
+    AUTO_JSON json_t *same = report_estimate_compare_json(before, before, NULL);
     assert_int_equal(json_array_size(json_object_get(same, "changed")), 0);
     assert_int_equal(json_array_size(json_object_get(same, "reasons")), 0);
-    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after);
+    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after, NULL);
     const json_t *changed = json_object_get(compare, "changed");
     assert_int_equal(json_array_size(changed), 2);
     const json_t *other = json_array_get(changed, 0); /* the setting is not this block's */
@@ -119,6 +119,96 @@ static void a_setting_is_named_as_the_cause(void **state) {
     assert_non_null(strstr(strbuf_str(&page), "0 figures changed"));
 }
 
+static json_t *figure_with(double value, const char *bound, const char *const *sources) {
+    struct quantity q = quantity_measured(UNIT_SECOND, value, "own runs");
+    json_t *list = json_array();
+    q.bound = strcmp(bound, "exact") == 0 ? QUANTITY_EXACT : QUANTITY_AT_LEAST;
+    json_t *json = quantity_to_json(&q);
+    for (size_t i = 0; sources[i]; i++)
+        json_array_append_new(list, json_text(sources[i]));
+    json_put(json, "sources", list);
+    return json;
+}
+
+/* A document with nothing but the time of the runs of one block. */
+static json_t *document_with(double value, const char *bound, const char *const *sources) {
+    json_t *document = json_object(), *blocks = json_array(), *block = json_object();
+    json_t *components = json_object(), *runs = json_object();
+    json_put(runs, "time", figure_with(value, bound, sources));
+    json_put(components, "runs", runs);
+    json_put_text(block, "id", "compare");
+    json_put(block, "components", components);
+    json_array_append_new(blocks, block);
+    json_put(document, "blocks", blocks);
+    return document;
+}
+
+static void runs_that_came_and_went_are_named(void **state) {
+    (void)state;
+    static const char *const was[] = {"0192-00000001",
+                                      "0192-00000002",
+                                      "0192-00000003",
+                                      "0192-00000004",
+                                      "0192-00000005",
+                                      "probelauf.yaml:7",
+                                      NULL};
+    static const char *const is[] = {"0192-00000001", "0192-00000009", NULL};
+    AUTO_JSON json_t *before = document_with(10, "exact", was);
+    AUTO_JSON json_t *after = document_with(20, "exact", is);
+    struct run invalid = {.id = "0192-00000005", .validity = RUN_INVALID};
+    struct run old = {.id = "0192-00000004"};
+    struct study_run runs[] = {{.run = &invalid, .evidence = {.why = "not this"}},
+                               {.run = &old, .evidence = {.why = "the code changed"}}};
+    const struct study study = {.runs = runs, .run_count = 2};
+    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after, &study);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    json_add_compact(&text, json_object_get(compare, "runs"));
+    assert_string_equal(
+        strbuf_str(&text),
+        "{\"gone\":[{\"run\":\"0192-00000005\",\"why\":\"it was declared invalid\"},"
+        "{\"run\":\"0192-00000004\",\"why\":\"the code changed\"},"
+        "{\"run\":\"0192-00000003\",\"why\":\"it is not among the runs of the study any more\"},"
+        "{\"run\":\"0192-00000002\",\"why\":\"it is not among the runs of the study any more\"}],"
+        "\"added\":[{\"run\":\"0192-00000009\",\"why\":null}]}");
+    strbuf_clear(&text);
+    json_add_compact(
+        &text, json_object_get(json_array_get(json_object_get(compare, "changed"), 0), "gone"));
+    assert_non_null(strstr(strbuf_str(&text), "\"0192-00000002\",\"probelauf.yaml:7\"]"));
+    strbuf_clear(&text);
+    report_estimate_compare_text(compare, (struct report_style){.width = 200}, &text);
+    assert_non_null(strstr(strbuf_str(&text),
+                           "no figure rests any more on run 00000005 (it was declared invalid), "
+                           "run 00000004 (the code changed), run 00000003 (it is not among the "
+                           "runs of the study any more) and 1 more"));
+    assert_non_null(strstr(strbuf_str(&text), "figures rest now also on run 00000009"));
+    assert_non_null(strstr(strbuf_str(&text), "without run 00000005, run 00000004, run 00000003 "
+                                              "and 2 more; with run 00000009"));
+    AUTO_JSON json_t *unknown = report_estimate_compare_json(before, after, NULL);
+    strbuf_clear(&text);
+    report_estimate_compare_text(unknown, (struct report_style){.width = 200}, &text);
+    assert_null(strstr(strbuf_str(&text), "("));
+}
+
+/* JSON keeps what is smaller than what is printed. */
+static void what_prints_the_same_is_no_change_for_a_reader(void **state) {
+    (void)state;
+    static const char *const none[] = {NULL};
+    AUTO_JSON json_t *before = document_with(100.001, "exact", none);
+    AUTO_JSON json_t *after = document_with(100.002, "exact", none);
+    AUTO_JSON json_t *bound = document_with(100.001, "at-least", none);
+    AUTO_JSON json_t *small = report_estimate_compare_json(before, after, NULL);
+    AUTO_JSON json_t *other = report_estimate_compare_json(before, bound, NULL);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    assert_int_equal(json_array_size(json_object_get(small, "changed")), 1);
+    assert_int_equal(json_get_int(small, "unchanged", -1), 0);
+    report_estimate_compare_text(small, (struct report_style){.width = 80}, &text);
+    assert_string_equal(strbuf_str(&text), "0 figures changed, 1 is the same\n");
+    strbuf_clear(&text);
+    report_estimate_compare_text(other, (struct report_style){.width = 80}, &text);
+    assert_non_null(strstr(strbuf_str(&text), "1 figure changed, 0 are the same\n"));
+    assert_non_null(strstr(strbuf_str(&text), "compare, runs"));
+}
+
 /* A frozen document may hold anything; it is compared all the same. */
 static void nonsense_is_compared(void **state) {
     (void)state;
@@ -137,8 +227,8 @@ static void nonsense_is_compared(void **state) {
         AUTO_JSON json_t *bad = json_parse(nonsense[i], strlen(nonsense[i]), why);
         assert_true(bad || strcmp(nonsense[i], "null") == 0);
         for (int side = 0; side < 2; side++) {
-            AUTO_JSON json_t *compare = side ? report_estimate_compare_json(bad, good)
-                                             : report_estimate_compare_json(good, bad);
+            AUTO_JSON json_t *compare = side ? report_estimate_compare_json(bad, good, NULL)
+                                             : report_estimate_compare_json(good, bad, NULL);
             AUTO_STRBUF struct strbuf page = STRBUF_INIT;
             report_estimate_compare_text(compare, (struct report_style){.width = 40}, &page);
             assert_null(strchr(strbuf_str(&page), '\007'));
@@ -184,6 +274,8 @@ int main(void) {
         cmocka_unit_test(every_study),
         cmocka_unit_test(broken_documents_are_refused),
         cmocka_unit_test(a_setting_is_named_as_the_cause),
+        cmocka_unit_test(runs_that_came_and_went_are_named),
+        cmocka_unit_test(what_prints_the_same_is_no_change_for_a_reader),
         cmocka_unit_test(nonsense_is_compared),
         cmocka_unit_test(a_locale_changes_nothing),
     };

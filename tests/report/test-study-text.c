@@ -209,7 +209,7 @@ static void changed_totals_have_intervals(void **state) {
     built.estimate.total.computing.state = QUANTITY_ASSUMED;
     built.estimate.total.computing.p95 += 60;
     AUTO_JSON json_t *after = report_estimate_json(&built.estimate);
-    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after);
+    AUTO_JSON json_t *compare = report_estimate_compare_json(before, after, NULL);
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
     report_estimate_compare_text(compare, (struct report_style){.width = 80}, &page);
     const char *totals = strstr(strbuf_str(&page), "Changed totals, with their intervals\n");
