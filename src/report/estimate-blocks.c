@@ -130,7 +130,7 @@ void estimate_text_components(const struct estimate_component components[COMPONE
 }
 
 /* "[m] ≥ 1.36 GiB of 64 GiB", with what it is and whether it fits. */
-void estimate_text_memory(const char *label, const struct estimate_memory *memory,
+void estimate_text_memory(const char *label, const struct estimate_memory *memory, bool is_named,
                           struct report_style style, struct strbuf *out) {
     bool known = quantity_is_known(&memory->need) || quantity_is_known(&memory->capacity);
     if (!known && memory->need.reason == QUANTITY_NOT_APPLICABLE)
@@ -144,7 +144,7 @@ void estimate_text_memory(const char *label, const struct estimate_memory *memor
         layout_add_quantity(&value, &memory->capacity, style.ascii, false);
     }
     add_piece(&note, memory->verdict);
-    if (quantity_is_known(&memory->need) || style.verbose)
+    if (style.verbose || (is_named && quantity_is_known(&memory->need)))
         add_piece(&note, memory->quantity_name);
     if (!quantity_is_known(&memory->need) && style.verbose)
         add_piece(&note, memory->need.detail);
@@ -190,8 +190,8 @@ void estimate_text_block(const struct estimate_block *block, struct report_style
     layout_cut(&heading, strbuf_str(&title), layout_columns(style), style.ascii);
     layout_heading(out, style, strbuf_str(&heading));
     estimate_text_components(block->components, style, out);
-    estimate_text_memory(_("memory"), &block->host_memory, style, out);
-    estimate_text_memory(_("GPU memory"), &block->gpu_memory, style, out);
+    estimate_text_memory(_("memory, resident"), &block->host_memory, false, style, out);
+    estimate_text_memory(_("GPU memory"), &block->gpu_memory, true, style, out);
     volume(block, style, out);
     /* without any evidence the heading says it */
     if (block->weakness && (style.verbose || block->block->level != EVIDENCE_NONE ||

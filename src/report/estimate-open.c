@@ -140,7 +140,7 @@ static const char *line_text(const struct grouping *grouping, const struct group
     return arena_strdup(grouping->arena, strbuf_str(&text));
 }
 
-static const char *remedy_of(const struct grouping *grouping, enum estimate_remedy kind) {
+static struct open_line remedy_of(const struct grouping *grouping, enum estimate_remedy kind) {
     const struct estimate *estimate = grouping->estimate;
     const struct estimate_open **parts =
         arena_alloc(grouping->arena, (estimate->open_count + 1) * sizeof(*parts));
@@ -148,8 +148,13 @@ static const char *remedy_of(const struct grouping *grouping, enum estimate_reme
     for (size_t i = 0; i < estimate->open_count; i++)
         if (estimate->open[i].kind == kind)
             parts[count++] = &estimate->open[i];
-    return estimate_remedy_text(estimate, parts, count, grouping->detail == OPEN_ALL,
-                                grouping->arena);
+    struct open_line line = {.remedy = estimate_remedy_text(estimate, parts, count,
+                                                            grouping->detail == OPEN_ALL,
+                                                            grouping->arena)};
+    if (grouping->detail == OPEN_ALL)
+        line.command_count =
+            estimate_remedy_commands(parts, count, grouping->arena, &line.commands);
+    return line;
 }
 
 size_t open_lines(const struct estimate *estimate, enum open_detail detail, struct arena *arena,
@@ -162,11 +167,13 @@ size_t open_lines(const struct estimate *estimate, enum open_detail detail, stru
         take_part(&grouping, &estimate->open[i]);
     unite(&grouping);
     for (int kind = 0; kind < ESTIMATE_REMEDY_COUNT_; kind++) {
-        const char *remedy = remedy_of(&grouping, (enum estimate_remedy)kind);
+        struct open_line line = remedy_of(&grouping, (enum estimate_remedy)kind);
         for (size_t i = 0; i < grouping.count; i++) {
             const struct group *group = &grouping.groups[i];
-            if (group->in_use && (int)group->first->kind == kind)
-                (*ret_lines)[count++] = (struct open_line){line_text(&grouping, group), remedy};
+            if (!group->in_use || (int)group->first->kind != kind)
+                continue;
+            line.text = line_text(&grouping, group);
+            (*ret_lines)[count++] = line;
         }
     }
     return count;

@@ -14,6 +14,8 @@
 struct open_line {
     const char *text;   /* "all blocks: data, transfer: not seen" */
     const char *remedy; /* what closes it and its neighbours; the same pointer for all of them */
+    const char *const *commands; /* with OPEN_ALL: all of which the remedy names the first */
+    size_t command_count;
 };
 /* What of many is named, beside the first ones. */
 enum open_detail {

@@ -263,6 +263,14 @@ static void bullet(struct strbuf *out, struct report_style style, const char *te
     strbuf_add_char(out, '\n');
 }
 
+static void remedy(struct strbuf *out, struct report_style style, const char *text) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, text, style.ascii);
+    strbuf_add_str(out, "    > ");
+    layout_wrap(out, strbuf_str(&plain), 6, 6, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
 static void open_parts(const struct estimate *estimate, struct report_style style,
                        struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
@@ -273,15 +281,12 @@ static void open_parts(const struct estimate *estimate, struct report_style styl
     layout_heading(out, style, _("Open: not in these figures"));
     for (size_t i = 0; i < count; i++) {
         bullet(out, style, lines[i].text);
-        if (i + 1 == count || lines[i + 1].remedy != lines[i].remedy) {
-            AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
-            AUTO_STRBUF struct strbuf remedy = STRBUF_INIT;
-            strbuf_printf(&remedy, _("> %s"), lines[i].remedy);
-            layout_add_plain(&plain, strbuf_str(&remedy), style.ascii);
-            strbuf_add_str(out, "    ");
-            layout_wrap(out, strbuf_str(&plain), 4, 6, layout_columns(style));
-            strbuf_add_char(out, '\n');
-        }
+        if (i + 1 < count && lines[i + 1].remedy == lines[i].remedy)
+            continue;
+        for (size_t k = 0; k < lines[i].command_count; k++)
+            remedy(out, style, lines[i].commands[k]);
+        if (lines[i].command_count == 0 && lines[i].remedy[0])
+            remedy(out, style, lines[i].remedy);
     }
 }
 
@@ -369,9 +374,9 @@ static void sections(const struct estimate *estimate, struct report_style style,
         AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
         layout_cut(&plain, strbuf_str(&label), 30, style.ascii);
         if (quantity_is_known(&block->host_memory.need))
-            estimate_text_memory(strbuf_str(&plain), &block->host_memory, style, out);
+            estimate_text_memory(strbuf_str(&plain), &block->host_memory, true, style, out);
         if (quantity_is_known(&block->gpu_memory.need))
-            estimate_text_memory(strbuf_str(&plain), &block->gpu_memory, style, out);
+            estimate_text_memory(strbuf_str(&plain), &block->gpu_memory, true, style, out);
     }
 }
 

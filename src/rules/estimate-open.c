@@ -151,32 +151,41 @@ static const char *keys_text(const struct remedy *remedy, const char *name, cons
     return words_text(&keys, remedy->whole ? keys.count : KEYS_NAMED, remedy->arena);
 }
 
-static size_t items_of(const struct remedy *remedy) {
+size_t estimate_remedy_commands(const struct estimate_open *const *parts, size_t count,
+                                struct arena *arena, const char *const **ret_commands) {
     size_t most = 0;
-    for (size_t i = 0; i < remedy->count; i++)
-        most += remedy->parts[i]->item_count;
-    return most;
+    for (size_t i = 0; i < count; i++)
+        most += parts[i]->item_count;
+    struct words commands = words_new(most, arena);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < parts[i]->item_count; k++) {
+            const struct estimate_item *item = parts[i]->items[k];
+            if (parts[i]->kind == ESTIMATE_RUN_STEP && item->step)
+                words_add(&commands, estimate_step_command(item->step, arena));
+            else if (parts[i]->kind == ESTIMATE_MAKE_RUN && item->condition && parts[i]->block)
+                words_add(&commands,
+                          estimate_condition_command(parts[i]->block, item->condition, arena));
+        }
+    *ret_commands = commands.items;
+    return commands.count;
 }
 
+/* The first one, so that it can be typed at once, and how many others there are. */
 static const char *commands_text(const struct remedy *remedy) {
-    struct words commands = words_new(items_of(remedy), remedy->arena);
-    for (size_t i = 0; i < remedy->count; i++)
-        for (size_t k = 0; k < remedy->parts[i]->item_count; k++) {
-            const struct estimate_item *item = remedy->parts[i]->items[k];
-            if (item->step)
-                words_add(&commands, estimate_step_command(item->step, remedy->arena));
-            else if (item->condition && remedy->parts[i]->block)
-                words_add(&commands, estimate_condition_command(remedy->parts[i]->block,
-                                                                item->condition, remedy->arena));
-        }
-    bool all = remedy->whole || commands.count <= 1 || remedy->parts[0]->kind == ESTIMATE_RUN_STEP;
-    if (all)
-        return words_text(&commands, commands.count, remedy->arena);
-    return arena_printf(remedy->arena,
-                        msg_plural((unsigned long)commands.count - 1,
-                                   "%s, and %zu more run of another condition or block",
-                                   "%s, and %zu more runs of other conditions or blocks"),
-                        commands.items[0], commands.count - 1);
+    const char *const *commands;
+    size_t count = estimate_remedy_commands(remedy->parts, remedy->count, remedy->arena, &commands);
+    if (count == 0)
+        return "";
+    if (count == 1)
+        return commands[0];
+    size_t more = count - 1;
+    return arena_printf(
+        remedy->arena,
+        remedy->parts[0]->kind == ESTIMATE_RUN_STEP
+            ? msg_plural((unsigned long)more, "%s, and %zu more step", "%s, and %zu more steps")
+            : msg_plural((unsigned long)more, "%s, and %zu more run of another condition or block",
+                         "%s, and %zu more runs of other conditions or blocks"),
+        commands[0], more);
 }
 
 static const char *phase_of(enum component k) {

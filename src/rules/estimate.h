@@ -164,8 +164,11 @@ int estimate_make(const struct study *study, const struct estimate_options *opti
 const char *estimate_condition_command(const struct plan_block *block,
                                        const struct plan_condition *condition, struct arena *arena);
 
-/* What closes these parts, all of the same kind, in one sentence without a full stop. whole: with
- * every command and key, not only the first of many. */
+/* What closes these parts, all of the same kind, in one sentence without a full stop. Of many
+ * commands the first is named; whole: of many keys all, not only the first ones. */
 const char *estimate_remedy_text(const struct estimate *estimate,
                                  const struct estimate_open *const *parts, size_t count, bool whole,
                                  struct arena *arena);
+/* Every command that closes one of these parts, each once. */
+size_t estimate_remedy_commands(const struct estimate_open *const *parts, size_t count,
+                                struct arena *arena, const char *const **ret_commands);
