@@ -99,7 +99,7 @@ _probelauf() {
         log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
-        annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
+        annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         estimate) _probelauf_words "--repeat --env --set --freeze --compare --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;

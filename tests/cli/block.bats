@@ -113,6 +113,45 @@ why() {
     [ "$(block compare '[(c["attempts"], c["failures"]) for c in b["conditions"]]')" = '[[1, 0], [0, 0]]' ]
 }
 
+@test "annotate says what the runs count for now, and that a failed run is never evidence" {
+    make_study
+    sed -i '/expect:/d' probelauf.yaml
+    study_run 1
+    study_run 2
+    run ! probelauf run -q --env here --block compare -c size=1 -- src/work exit 3
+    until_true nothing_waits
+    run --separate-stderr probelauf annotate @3 @2 @3 --valid
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'noted about run' <<<"$stderr")" -eq 2 ]
+    [ "$(grep -c 'is now evidence for size=[12] of block .compare.; 1 of 2 runs done' <<<"$stderr")" -eq 2 ]
+    run --separate-stderr probelauf annotate @2 --invalid --why 'wrong size'
+    [[ "$stderr" == *"is now no evidence for size=2 of block 'compare': it was declared invalid (wrong size)"* ]]
+    # the environment of the run, not the first of the plan
+    study_run 2 there
+    run --separate-stderr probelauf annotate @1 --valid
+    [[ "$stderr" == *"is now evidence for size=2 of block 'compare'; 1 of 2 runs done"* ]]
+    run --separate-stderr probelauf annotate -q @2 --valid
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"ended with 'failed': a run that did not end well is never evidence"* ]]
+    run --separate-stderr probelauf annotate @2 --valid
+    [[ "$stderr" == *"is now no evidence for size=1 of block 'compare': "* ]]
+    # nothing is noted where one of the runs is not there
+    run probelauf annotate @3 @9 --note 'not this'
+    fails 1 run-not-found
+    run probelauf show @3 --json
+    [[ "$output" != *"not this"* ]]
+    # of a plan that is broken, of another study, or not there, nothing is said
+    run --separate-stderr probelauf annotate @3 --note x --plan none
+    [[ "$stderr" == *"noted about run"* && "$stderr" != *"is now"* ]]
+    sed -i "s/id: $STUDY_ID/id: 01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f22/" probelauf.yaml
+    run --separate-stderr probelauf annotate @3 --note x
+    [[ "$stderr" == *"noted about run"* && "$stderr" != *"is now"* ]]
+    printf 'a: b: c\n' >probelauf.yaml
+    run --separate-stderr probelauf annotate @3 --note x
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"noted about run"* && "$stderr" != *"is now"* && "$stderr" != *"plan-yaml"* ]]
+}
+
 @test "open facts stand in one line, and with -v each with its question; -v shows every run" {
     make_study
     for i in 1 2 3 4 5; do
