@@ -79,7 +79,7 @@ static void json_pointers_lead_to_values(void **state) {
     is_number(EXTRACT_JSON, "/~01", NULL, document, 4);
     is_number(EXTRACT_JSON, "/list/0", NULL, document, 10);
     is_number(EXTRACT_JSON, "/list/1/x", NULL, document, -2.5);
-    is_number(EXTRACT_JSON, "/big", NULL, document, 9007199254740992.0);
+    is_text(EXTRACT_JSON, "/big", NULL, document, "9007199254740993");
     is_text(EXTRACT_JSON, "/list/2", NULL, document, "0.5"); /* a text stays one */
     is_text(EXTRACT_JSON, "/list/3", NULL, document, "true");
     is_text(EXTRACT_JSON, "/list/4", NULL, document, "null");
@@ -107,6 +107,20 @@ static void json_that_is_not_there(void **state) {
     memset(deep, '[', sizeof deep);
     deep[sizeof deep - 1] = '\0';
     fails(EXTRACT_JSON, "/0", NULL, deep, "extract-syntax", "64 levels");
+}
+
+/* A record keeps 15 digits: two checksums must not become one number. */
+static void integers_are_whole_or_no_numbers(void **state) {
+    (void)state;
+    is_text(EXTRACT_JSON, "", NULL, "1234567890123456789", "1234567890123456789");
+    is_text(EXTRACT_JSON, "", NULL, "-1234567890123456", "-1234567890123456");
+    is_number(EXTRACT_JSON, "", NULL, "123456789012345", 123456789012345.0);
+    is_number(EXTRACT_JSON, "", NULL, "1200000000000000000", 1.2e18);
+    is_number(EXTRACT_JSON, "", NULL, "0", 0);
+    is_text(EXTRACT_CSV, "a", NULL, "a\n1234567890123456\n", "1234567890123456");
+    is_text(EXTRACT_REGEX, "=(.*)", NULL, "a=1234567890123456", "1234567890123456");
+    is_number(EXTRACT_REGEX, "=(.*)", NULL, "a=000000000000000012", 12);
+    is_number(EXTRACT_REGEX, "=(.*)", NULL, "a=0.1234567890123456789", 0.1234567890123456789);
 }
 
 /* 1e-400 is no 0, and the parser does not tell them apart. */
@@ -288,6 +302,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(json_pointers_lead_to_values, setup, teardown),
         cmocka_unit_test_setup_teardown(json_that_is_not_there, setup, teardown),
+        cmocka_unit_test_setup_teardown(integers_are_whole_or_no_numbers, setup, teardown),
         cmocka_unit_test_setup_teardown(json_that_would_read_as_zero, setup, teardown),
         cmocka_unit_test_setup_teardown(json_lines_count_by_their_last, setup, teardown),
         cmocka_unit_test_setup_teardown(csv_columns_and_rows, setup, teardown),
