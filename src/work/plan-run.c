@@ -242,22 +242,39 @@ static int take_command(struct plan_run *run, struct err *err) {
     return 0;
 }
 
-/* The first argument that is not as the plan has it. */
-static void compare_command(struct plan_run *run) {
-    const char *const *planned =
-        run->condition != NULL ? plan_command(run->condition, run->arena) : NULL;
-    if (planned == NULL || run->step != NULL)
-        return;
+/* The first argument that is not as planned; NULL: none, or nothing is planned. */
+static const char *difference(const struct plan_run *run, const char *const *planned) {
     size_t i = 0;
-    while (planned[i] != NULL && run->argv[i] != NULL && strcmp(planned[i], run->argv[i]) == 0)
+    while (planned != NULL && planned[i] != NULL && run->argv[i] != NULL &&
+           strcmp(planned[i], run->argv[i]) == 0)
         i++;
-    const char *is = run->argv[i], *wanted = planned[i];
-    if (is == NULL && wanted == NULL)
+    const char *is = run->argv[i], *wanted = planned != NULL ? planned[i] : NULL;
+    if (planned == NULL || (is == NULL && wanted == NULL))
+        return NULL;
+    if (wanted == NULL)
+        return arena_printf(run->arena, _("it goes on with '%s'"), is);
+    return is == NULL ? arena_printf(run->arena, _("it ends before '%s'"), wanted)
+                      : arena_printf(run->arena, _("'%s' instead of '%s'"), is, wanted);
+}
+
+static void compare_step(struct plan_run *run) {
+    const char *what = difference(run, step_command(run->step, run->arena));
+    if (what != NULL)
+        warn(run, arena_printf(run->arena,
+                               _("the command is not the plan's for step '%s': %s; its time counts "
+                                 "for the step all the same"),
+                               run->step->name, what));
+}
+
+static void compare_command(struct plan_run *run) {
+    if (run->step != NULL) {
+        compare_step(run);
         return;
-    const char *what = wanted == NULL ? arena_printf(run->arena, _("it goes on with '%s'"), is)
-                       : is == NULL
-                           ? arena_printf(run->arena, _("it ends before '%s'"), wanted)
-                           : arena_printf(run->arena, _("'%s' instead of '%s'"), is, wanted);
+    }
+    const char *what =
+        difference(run, run->condition != NULL ? plan_command(run->condition, run->arena) : NULL);
+    if (what == NULL)
+        return;
     warn(run, arena_printf(run->arena,
                            _("the command is not the plan's for %s of block '%s': %s; the run is "
                              "no evidence for it"),

@@ -166,6 +166,8 @@ static void what_is_not_known_is_a_warning(void **state) {
          "'z'"},
         {{.given = (const struct plan_pair[]){{.name = "m", .value = "y"}}, .given_count = 1},
          "the command is not the plan's"},
+        {{.step = "fetch"},
+         "the command is not the plan's for step 'fetch': 'train' instead of 'sh'"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         struct plan_run run AUTO_PLAN_RUN = {0};
@@ -184,14 +186,20 @@ static void nothing_said_is_no_warning(void **state) {
     find(&(struct plan_run_request){.argv = train_x}, &run);
     assert_int_equal(run.warning_count, 0);
     assert_null(run.condition);
-    struct plan_run step AUTO_PLAN_RUN = {0};
+    struct plan_run step AUTO_PLAN_RUN = {0}, fetch AUTO_PLAN_RUN = {0};
     const struct plan_pair given[] = {{.name = "mirror", .value = "a"}}; /* the step's own */
+    static const char *const as_planned[] = {"sh", "fetch.sh", NULL};
     find(
         &(struct plan_run_request){
-            .argv = train_x, .step = "fetch", .given = given, .given_count = 1},
+            .argv = train_x, .step = "by-hand", .given = given, .given_count = 1},
         &step);
-    assert_int_equal(step.warning_count, 0);
-    assert_string_equal(step.step->name, "fetch");
+    assert_int_equal(step.warning_count, 0); /* the plan has no command for it */
+    assert_string_equal(step.step->name, "by-hand");
+    find(
+        &(struct plan_run_request){
+            .argv = as_planned, .step = "fetch", .given = given, .given_count = 1},
+        &fetch);
+    assert_int_equal(fetch.warning_count, 0);
 }
 
 static void the_plans_own_command(void **state) {
