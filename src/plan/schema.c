@@ -218,7 +218,7 @@ PART(environment_part, environment_keys, plan_environment, .name = "environments
 static const struct schema_key code_keys[] = {
     {"repo", SCHEMA_TEXT, AT(plan_code, repo), .help = "where the code is from", .example = "repo: https://example.org/code.git"},
     {"paths", SCHEMA_TEXTS, AT(plan_code, paths), .unsaid = "all tracked files but the plan, *.md, docs/ and LICENSE*",
-     .help = "git path specs of the files whose change makes earlier runs count no more", .example = "paths: [src, \"*.py\"]"},
+     .help = "git path specs of the files whose change makes earlier runs count no more; name them where data are tracked, too, or these count as code", .example = "paths: [src, \"*.py\"]"},
 };
 PART(code_part, code_keys, plan_code, .name = "code", .has_at = true, .help = "Which code a run is evidence for.");
 
@@ -330,7 +330,7 @@ static const struct schema_key block_keys[] = {
     {"folder", SCHEMA_TEXT, AT(plan_block, folder), .unsaid = "the plan's folder", .help = "where it runs, relative to the plan's folder", .example = "folder: experiments"},
     {"inputs", SCHEMA_TEXTS, AT(plan_block, inputs), .help = "files it reads; may hold {name}", .example = "inputs: [tiny.gguf]"},
     {"outputs", SCHEMA_TEXTS, AT(plan_block, outputs), .help = "files it writes; may hold {name}", .example = "outputs: [\"out/{policy}.json\"]"},
-    {"expect", SCHEMA_TEXTS, AT(plan_block, expect), .help = "what a checked run must show, as 'run --expect' takes it", .example = "expect: [\"marker=done\"]"},
+    {"expect", SCHEMA_TEXTS, AT(plan_block, expect), .help = "what a checked run must show, as 'run --expect' takes it; without it a run is never done unless somebody declares it valid", .example = "expect: [\"marker=done\"]"},
     {"verify", SCHEMA_PART, AT(plan_block, at), .part = &verify_part, .help = "compares its runs with those of another block"},
     {"results", SCHEMA_PARTS, AT(plan_block, results), COUNT(plan_block, result_count), .part = &result_part, .help = "the result metrics of its runs"},
     {"gate", SCHEMA_TEXT, AT(plan_block, gate), .help = "the criteria by which one goes on after it", .example = "gate: a second run writes the same text"},
@@ -420,7 +420,7 @@ static const struct schema_key privacy_keys[] = {
     {"readers", SCHEMA_TEXT, AT(plan_privacy, readers), .help = "who can read data and logs", .example = "readers: the team"},
     {"storage", SCHEMA_TEXT, AT(plan_privacy, storage), .help = "where they lie", .example = "storage: eu-central"},
 };
-PART(privacy_part, privacy_keys, plan_privacy, .name = "privacy", .has_at = true, .help = "Data protection. Unsettled, it stands in the way of booking.");
+PART(privacy_part, privacy_keys, plan_privacy, .name = "privacy", .has_at = true, .help = "Data protection. Unsettled, it stands in the way of booking: class, may_transfer and assessment must be said, and where personal or sensitive data may be moved the provider's statement with source and date.");
 
 static const struct schema_key assumption_keys[] = {
     {"key", SCHEMA_TEXT, true, AT(plan_assumption, key), .help = "what is assumed, as 'estimate --set' names it", .example = "key: compare.failure-rate"},
