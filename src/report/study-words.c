@@ -44,7 +44,7 @@ const char *study_words_state(enum study_state state) {
     case STUDY_TRIED:
         return _("tried");
     case STUDY_UNDERWAY:
-        return _("under way");
+        return _("underway");
     case STUDY_DONE:
         return _("done");
     case STUDY_STATE_COUNT_:

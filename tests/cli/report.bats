@@ -35,7 +35,7 @@ print(v if isinstance(v, str) else json.dumps(v))' "$BATS_TEST_TMPDIR/report.jso
 ## Cost
 ## How it was measured
 ## The marks" ]
-    has "| compare | compare, full, one-off | chosen by the team | under way | 2/4 | 2 |"
+    has "| compare | compare, full, one-off | chosen by the team | underway | 2/4 | 2 |"
     has "This estimate is provisional: no run counts for block 'validate' yet. Rent only"
     run -0 probelauf report --format json
     valid_schema report
