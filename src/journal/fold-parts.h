@@ -3,11 +3,13 @@
  * makes what of it. */
 #pragma once
 
+#include "journal/fold.h"
 #include "journal/journal.h"
 #include "model/run.h"
 
 struct fold {
     struct run *run;
+    struct fold_shared *shared; /* NULL: none */
     bool live;
     bool ended;        /* there is an END and the monitor itself wrote it */
     bool has_end;      /* there is an END, maybe of a recorder whose monitor had died */
@@ -47,3 +49,6 @@ void fold_work(struct fold *fold);   /* items, length, batch, shape, results, ba
 void fold_series(struct fold *fold, const void *bytes, size_t length);
 /* Latest tick of all CHUNKs; -1: none. */
 int64_t fold_last_tick(const void *bytes, size_t length);
+
+/* As journal_record_json; what other runs say as well is taken from `shared`, NULL: nothing. */
+json_t *fold_shared_json(struct fold_shared *shared, const struct journal_record *record);

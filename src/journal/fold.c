@@ -172,7 +172,7 @@ static void take_once(json_t *target, json_t *record) {
 }
 
 static void take_record(struct fold *fold, const struct journal_record *record) {
-    AUTO_JSON json_t *json = journal_record_json(record);
+    AUTO_JSON json_t *json = fold_shared_json(fold->shared, record);
     if (json == NULL) {
         return;
     }
@@ -372,6 +372,7 @@ int fold_run(const struct fold_input *input, bool with_series, struct run **ret_
     AUTO_FOLD struct fold fold = {
         .run = run,
         .live = input->live,
+        .shared = input->shared,
         .last_t_ns = -1,
         .counters_t_ns = -1,
         .marks = json_array(),

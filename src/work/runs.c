@@ -39,6 +39,7 @@ struct runs {
     struct strbuf warning;
     struct loose *loose;
     size_t loose_count;
+    struct fold_shared shared;
 };
 
 const char *runs_warning(const struct runs *runs) {
@@ -54,6 +55,7 @@ struct runs *runs_close(struct runs *runs) {
         return NULL;
     runs->store = store_close(runs->store);
     strbuf_done(&runs->warning);
+    fold_shared_done(&runs->shared);
     arena_free(runs->arena);
     free(runs);
     return NULL;
@@ -454,7 +456,7 @@ int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool wit
                     struct run **ret_run, struct err *err) {
     AUTO_FREE void *bytes = NULL;
     AUTO_JSON json_t *events = NULL;
-    struct fold_input input = {0};
+    struct fold_input input = {.shared = &runs->shared};
     int rc = load_bytes(runs, entry, &bytes, &input.length, &input.live, err);
     if (rc == 0)
         rc = runs_events(runs, &(struct store_query){.about = entry->run}, &events, err);

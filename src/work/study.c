@@ -64,18 +64,12 @@ static int find_environment(const struct plan *plan, const char *id,
 
 /* ---- the runs ---- */
 
-static bool has_run(const struct work_study *study, const char *id) {
-    for (size_t i = study->run_count; i > 0; i--)
-        if (strcmp(study->runs[i - 1]->id, id) == 0)
-            return true;
-    return false;
-}
-
 /* Rows come newest first; of the parts of one run the one that began first stands last. */
 static int load_runs(struct work_study *study, struct runs *runs, struct err *err) {
     struct store_query query = {
         .type = "run", .study = study->plan->study.id, .limit = WORK_STUDY_RUNS_MAX + 1};
     AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_JSON json_t *loaded = json_object(); /* ids */
     struct store_entry *entries = NULL;
     size_t count = 0, unreadable = 0;
     int rc = runs_list(runs, &query, arena, &entries, &count, err);
@@ -88,12 +82,14 @@ static int load_runs(struct work_study *study, struct runs *runs, struct err *er
     study->runs = mem_alloc((count + 1) * sizeof(*study->runs));
     for (size_t i = 0; i < count; i++) {
         struct err one = ERR_INIT;
-        if (has_run(study, entries[i].run))
+        if (json_object_get(loaded, entries[i].run))
             continue;
-        if (runs_load_entry(runs, &entries[i], false, &study->runs[study->run_count], &one) == 0)
-            study->run_count++;
-        else
+        if (runs_load_entry(runs, &entries[i], false, &study->runs[study->run_count], &one) < 0) {
             unreadable++;
+            continue;
+        }
+        json_put(loaded, entries[i].run, json_true());
+        study->run_count++;
     }
     if (unreadable > 0)
         study->unreadable = arena_printf(
