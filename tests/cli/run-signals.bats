@@ -187,6 +187,7 @@ assert seen == {("1", "0", "0")}, seen' <attempts.csv
     run -127 probelauf run -- ./missing
     lacks "not repeated"
     run probelauf help run
+    output=${output//$'\n'/ } # wherever its lines break
     has "killed, gpu_fault, preempted and lost. It does not repeat"
 }
 
