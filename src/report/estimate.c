@@ -85,7 +85,12 @@ static void header(const struct estimate *estimate, struct report_style style, s
     else
         layout_add_quantity(&spent, &study->spent, style.ascii, true);
     AUTO_STRBUF struct strbuf lost = STRBUF_INIT;
+    bool somewhere = quantity_is_known(&study->spent) && !study_words_is_nothing(&study->spent);
+    if (study->input->plan->environment_count > 1 &&
+        somewhere) /* all else here is about one of them */
+        strbuf_add_str(&lost, _("in all environments"));
     if (quantity_is_known(&study->failed_time) && study->failed_time.value > 0) {
+        strbuf_add_str(&lost, lost.length > 0 ? "; " : "");
         strbuf_add_str(&lost, _("of it in failed attempts: "));
         layout_add_quantity(&lost, &study->failed_time, style.ascii, false);
     }

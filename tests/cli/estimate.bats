@@ -199,6 +199,17 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["state"] != "open"')" = true ]
 }
 
+@test "what was spent is said to be of all environments, where there are several" {
+    make_study
+    study_run 1 here
+    run --separate-stderr probelauf estimate --env there
+    [[ "$output" == *"spent so far "*"in all environments"* ]]
+    sed -i '/id: there/d' probelauf.yaml
+    run --separate-stderr probelauf estimate
+    [[ "$output" == *"spent so far "* ]]
+    lacks "in all environments"
+}
+
 @test "kept estimates: listed, outdated, compared" {
     make_study
     run probelauf estimate --freeze first
