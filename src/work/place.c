@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,14 +106,35 @@ static const char *beside(const char *url, struct arena *arena) {
     return arena_printf(arena, "%.*s/journals", (int)(name - path), path);
 }
 
-/* Folders that several ledgers of a user share get a subfolder for each but the default one: what
- * waits for one ledger must not be taken into another. */
+/* A part of a folder that several ledgers share: what waits for one ledger must not be taken into
+ * another. */
 static const char *own_part(const char *dir, const char *url, struct arena *arena) {
-    if (strcmp(url, default_ledger(arena)) == 0)
-        return dir;
     char hex[SHA256_HEX_SIZE];
     digest_sha256(url, strlen(url), hex);
     return arena_printf(arena, "%s/%.16s", dir, hex);
+}
+
+/* Below HOME there is one ledger that nobody named, and the folder is its own. Where a variable
+ * moves one of the two, different ledgers may meet there. */
+static bool is_of_same_home(const char *url, struct arena *arena) {
+    return absolute_variable("HOME") && !absolute_variable("XDG_DATA_HOME") &&
+           !absolute_variable("XDG_STATE_HOME") && strcmp(url, default_ledger(arena)) == 0;
+}
+
+static const char *state_folder(const char *url, struct arena *arena) {
+    const char *state = xdg_folder("XDG_STATE_HOME", ".local/state", arena);
+    if (!state)
+        return NULL;
+    const char *dir = arena_printf(arena, "%s/probelauf/journals", state);
+    return is_of_same_home(url, arena) ? dir : own_part(dir, url, arena);
+}
+
+/* One user may have several homes (containers, jobs), and all of them have this folder in common:
+ * only the ledger that lies in it needs no part. */
+static const char *last_folder(const char *url, struct arena *arena) {
+    const char *dir = last_resort(arena);
+    const char *own = arena_printf(arena, "sqlite:%s/ledger.db", dir);
+    return strcmp(url, own) == 0 ? dir : own_part(dir, url, arena);
 }
 
 void place_resolve(const char *ledger_flag, const char *journal_dir_flag, const char *ledger_config,
@@ -127,9 +149,9 @@ void place_resolve(const char *ledger_flag, const char *journal_dir_flag, const 
     const char *near = beside(url, arena);
     if (near)
         add_dir(&dirs, near);
-    const char *state = xdg_folder("XDG_STATE_HOME", ".local/state", arena);
+    const char *state = state_folder(url, arena);
     if (state)
-        add_dir(&dirs, own_part(arena_printf(arena, "%s/probelauf/journals", state), url, arena));
-    add_dir(&dirs, own_part(last_resort(arena), url, arena));
+        add_dir(&dirs, state);
+    add_dir(&dirs, last_folder(url, arena));
     *ret_place = (struct place){.ledger_url = url, .journal_dirs = dirs.items};
 }

@@ -9,7 +9,8 @@
 struct place {
     const char *ledger_url; /* "sqlite:/…/probelauf/ledger.db" */
     /* NULL-terminated, in order of preference: --journal-dir, beside the ledger, below
-     * XDG_STATE_HOME, /var/tmp/probelauf-UID. Absolute; none is created here. */
+     * XDG_STATE_HOME, /var/tmp/probelauf-UID (docs/decisions/0007). Absolute; none is created here.
+     */
     const char *const *journal_dirs;
 };
 

@@ -42,47 +42,63 @@ static void expect(const struct given *given, const char *url, const char *dirs)
     assert_string_equal(strbuf_str(&got), strbuf_str(&want));
 }
 
+/* "$" at the end of a folder stands for the part of the ledger. */
+static void expect_parts(const struct given *given, const char *url, const char *dirs) {
+    char digest[SHA256_HEX_SIZE];
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT, all = STRBUF_INIT;
+    for (const char *c = url; *c; c++)
+        if (*c == '@')
+            strbuf_printf(&plain, "/var/tmp/probelauf-%lu", (unsigned long)geteuid());
+        else
+            strbuf_add_char(&plain, *c);
+    digest_sha256(strbuf_str(&plain), plain.length, digest);
+    for (const char *c = dirs; *c; c++)
+        if (*c == '$')
+            strbuf_printf(&all, "/%.16s", digest);
+        else
+            strbuf_add_char(&all, *c);
+    expect(given, url, strbuf_str(&all));
+}
+
 static void defaults(void **state) {
     (void)state;
-    expect(&(struct given){.home = "/h"}, "sqlite:/h/.local/share/probelauf/ledger.db",
-           "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @");
-    expect(&(struct given){.home = "/"}, "sqlite:/.local/share/probelauf/ledger.db",
-           "/.local/share/probelauf/journals /.local/state/probelauf/journals @");
-    expect(&(struct given){.home = "/h", .data = "/d", .state = "/s"},
-           "sqlite:/d/probelauf/ledger.db", "/d/probelauf/journals /s/probelauf/journals @");
+    expect_parts(&(struct given){.home = "/h"}, "sqlite:/h/.local/share/probelauf/ledger.db",
+                 "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @$");
+    expect_parts(&(struct given){.home = "/"}, "sqlite:/.local/share/probelauf/ledger.db",
+                 "/.local/share/probelauf/journals /.local/state/probelauf/journals @$");
+    expect_parts(&(struct given){.home = "/h", .data = "/d", .state = "/s"},
+                 "sqlite:/d/probelauf/ledger.db",
+                 "/d/probelauf/journals /s/probelauf/journals$ @$");
     /* relative and empty ones do not count */
-    expect(&(struct given){.home = "/h", .data = "d", .state = ""},
-           "sqlite:/h/.local/share/probelauf/ledger.db",
-           "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @");
+    expect_parts(&(struct given){.home = "/h", .data = "d", .state = ""},
+                 "sqlite:/h/.local/share/probelauf/ledger.db",
+                 "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @$");
     expect(&(struct given){0}, "sqlite:@/ledger.db", "@/journals @");
     expect(&(struct given){.home = "relative"}, "sqlite:@/ledger.db", "@/journals @");
-    expect(&(struct given){.state = "/s"}, "sqlite:@/ledger.db",
-           "@/journals /s/probelauf/journals @");
+    expect_parts(&(struct given){.state = "/s"}, "sqlite:@/ledger.db",
+                 "@/journals /s/probelauf/journals$ @");
 }
 
 static void precedence(void **state) {
     (void)state;
     struct given given = {.home = "/h", .journal_config = "/jc"};
-    const char *rest = "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @";
+    const char *rest = "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @$";
     const char *url = "sqlite:/h/.local/share/probelauf/ledger.db";
     AUTO_FREE char *config = mem_printf("/jc %s", rest);
-    expect(&given, url, config);
+    expect_parts(&given, url, config);
     given.journal_env = "/je";
     AUTO_FREE char *env = mem_printf("/je %s", rest);
-    expect(&given, url, env);
+    expect_parts(&given, url, env);
     given.journal_flag = "/jf";
     AUTO_FREE char *flag = mem_printf("/jf %s", rest);
-    expect(&given, url, flag);
+    expect_parts(&given, url, flag);
     given.journal_flag = "/h/.local/share/probelauf/journals"; /* not twice */
-    expect(&given, url, rest);
+    expect_parts(&given, url, rest);
 }
 
 static void expect_own_part(const struct given *given, const char *url, const char *beside) {
-    char digest[SHA256_HEX_SIZE];
-    digest_sha256(url, strlen(url), digest);
-    AUTO_FREE char *dirs =
-        mem_printf("%s /h/.local/state/probelauf/journals/%.16s @/%.16s", beside, digest, digest);
-    expect(given, url, dirs);
+    AUTO_FREE char *dirs = mem_printf("%s /h/.local/state/probelauf/journals$ @$", beside);
+    expect_parts(given, url, dirs);
 }
 
 /* What waits for one ledger must not be taken into another: the folders they share have a part for
@@ -96,8 +112,40 @@ static void other_ledgers(void **state) {
     given.ledger_flag = "/f/l.db";
     expect_own_part(&given, "sqlite:/f/l.db", "/f/l.db-journals");
     given.ledger_flag = "sqlite:/h/.local/share/probelauf/ledger.db"; /* the default, named */
-    expect(&given, "sqlite:/h/.local/share/probelauf/ledger.db",
-           "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @");
+    expect_parts(&given, "sqlite:/h/.local/share/probelauf/ledger.db",
+                 "/h/.local/share/probelauf/journals /h/.local/state/probelauf/journals @$");
+}
+
+static size_t count_shared(const struct place *a, const struct place *b) {
+    size_t shared = 0;
+    for (size_t i = 0; a->journal_dirs[i]; i++)
+        for (size_t k = 0; b->journal_dirs[k]; k++)
+            shared += strcmp(a->journal_dirs[i], b->journal_dirs[k]) == 0;
+    return shared;
+}
+
+/* Two ledgers of a user never have a folder in common, however each of them came to be. */
+static void no_folder_is_shared(void **state) {
+    (void)state;
+    static const struct given all[] = {
+        {.home = "/a"},
+        {.home = "/b"},
+        {.home = "/c", .state = "/s"},
+        {.home = "/d", .state = "/s"},
+        {.home = "/a", .data = "/e"},
+        {.home = "/a", .data = "/f"},
+        {.home = "/a", .ledger_env = "sqlite:/g/ledger.db"},
+        {.home = "/a", .ledger_flag = "/g/other.db"},
+        {.home = NULL},
+        {.data = "/i", .state = "/s"},
+    };
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct place places[ARRAY_LENGTH(all)];
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++) {
+        resolve(&all[i], arena, &places[i]);
+        for (size_t k = 0; k < i; k++)
+            assert_int_equal(count_shared(&places[k], &places[i]), 0);
+    }
 }
 
 static void relative_paths_hold(void **state) {
@@ -129,11 +177,9 @@ static void unusable_urls_are_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(precedence),
-        cmocka_unit_test(other_ledgers),
-        HOME_TEST(relative_paths_hold),
-        cmocka_unit_test(unusable_urls_are_kept),
+        cmocka_unit_test(defaults),      cmocka_unit_test(precedence),
+        cmocka_unit_test(other_ledgers), cmocka_unit_test(no_folder_is_shared),
+        HOME_TEST(relative_paths_hold),  cmocka_unit_test(unusable_urls_are_kept),
     };
     return cmocka_run_group_tests_name("place", tests, NULL, NULL);
 }
