@@ -243,6 +243,10 @@ static int compare(const struct view_study *view, const struct estimate *estimat
         if (strcmp(frozen[i].name, opt_compare) != 0) {
             continue;
         }
+        if (frozen[i].estimate == NULL) {
+            return err_set(err, -EPROTO, "estimate-foreign", "the frozen estimate '%s': %s",
+                           opt_compare, frozen[i].outdated);
+        }
         AUTO_JSON json_t *after = report_estimate_json(estimate);
         print_change(view, frozen[i].estimate, after);
         return 0;

@@ -109,6 +109,14 @@ json_t *event_get_document(json_t *event, const char *key) {
     return json_get_object(event, key);
 }
 
+json_t *event_get_estimate(json_t *event, const char **ret_schema) {
+    json_t *estimate = event_get_document(event, "estimate");
+    const char *schema = json_get_text(estimate, "schema", NULL);
+    if (ret_schema)
+        *ret_schema = schema;
+    return schema && strcmp(schema, "probelauf.estimate/1") == 0 ? estimate : NULL;
+}
+
 /* ---- the record ---- */
 
 /* Who is speaking, by the session's own word: there is no user database in a static program. */

@@ -26,6 +26,10 @@ json_t *event_masked_copy(const json_t *document);
 void event_put_document(json_t *event, const char *key, const json_t *document);
 /* Such a document, unpacked in its place; borrowed from the event. NULL: none that can be read. */
 json_t *event_get_document(json_t *event, const char *key);
+/* The kept estimate of an "estimate" event, if it is a document that this program reads
+ * (probelauf.estimate/1). NULL: none; *ret_schema (may be NULL): what it says it is, NULL if it
+ * says nothing. */
+json_t *event_get_estimate(json_t *event, const char **ret_schema);
 
 /* study: id, kept in the header and so in the index; NULL: none. store: takes the record in at
  * once; NULL: it waits in the journal folder. The record is durable when this returns 0, even if

@@ -46,7 +46,7 @@ static int find_newest(struct runs *runs, const char *study, json_t **ret_event,
     for (size_t i = json_array_size(events); i > 0 && !*ret_event; i--) {
         json_t *event = json_array_get(events, i - 1);
         if (strcmp(json_get_text(event, "type", ""), "estimate") == 0 &&
-            event_get_document(event, "estimate"))
+            event_get_estimate(event, NULL))
             *ret_event = json_incref(event);
     }
     return 0;

@@ -381,15 +381,21 @@ static const char *changes_since(const struct work_study *study, const json_t *e
     return out.length > 0 ? arena_strdup(study->arena, strbuf_str(&out)) : NULL;
 }
 
+static const char *why_foreign(const struct work_study *study, const char *schema) {
+    return schema ? arena_printf(study->arena, _("it is a '%s', which this version does not read"),
+                                 schema)
+                  : _("its record holds no estimate that can be read");
+}
+
 size_t work_estimate_frozen(const struct work_study *study, struct work_frozen **ret) {
     size_t count = json_array_size(study->events), found = 0;
     struct work_frozen *frozen = arena_alloc(study->arena, (count + 1) * sizeof(*frozen));
     for (size_t i = count; i > 0; i--) { /* events stand oldest first */
         json_t *event = json_array_get(study->events, i - 1);
-        json_t *estimate =
-            is_type(event, "estimate") ? event_get_document(event, "estimate") : NULL;
-        if (!estimate)
+        const char *schema = NULL;
+        if (!is_type(event, "estimate"))
             continue;
+        json_t *estimate = event_get_estimate(event, &schema);
         frozen[found++] = (struct work_frozen){
             .event = json_get_text(event, "id", ""),
             .name = json_get_text(event, "name", ""),
@@ -397,7 +403,7 @@ size_t work_estimate_frozen(const struct work_study *study, struct work_frozen *
             .environment = json_get_text(event, "environment", NULL),
             .utc_ns = json_get_int(event, "utc_ns", 0),
             .estimate = estimate,
-            .outdated = changes_since(study, event),
+            .outdated = estimate ? changes_since(study, event) : why_foreign(study, schema),
         };
     }
     *ret = frozen;

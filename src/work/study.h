@@ -70,7 +70,8 @@ struct work_frozen {
     const char *event, *name, *who;
     const char *environment; /* NULL: the plan named none */
     int64_t utc_ns;
-    json_t *estimate;     /* borrowed: probelauf.estimate/1 as it was */
+    json_t *estimate;     /* borrowed: probelauf.estimate/1 as it was; NULL: another document, which
+                             `outdated` says */
     const char *outdated; /* translated: what changed since (plan, code, environment, method); NULL:
                              nothing */
 };

@@ -625,6 +625,27 @@ static void a_large_estimate_is_kept_packed(void **state) {
     assert_true(json_equal(frozen[0].estimate, estimate));
 }
 
+/* Its figures would be taken for those of a format that it is not. */
+static void an_estimate_of_another_format_is_not_read(void **state) {
+    const struct home *home = *state;
+    AUTO_RUNS struct runs *runs = open_runs(home);
+    AUTO_WORK_STUDY struct work_study study, again;
+    struct err err = ERR_INIT;
+    struct work_frozen *frozen;
+    AUTO_JSON json_t *newer = parse("{'schema':'probelauf.estimate/9','total':{}}");
+    AUTO_JSON json_t *none = parse("{'total':{}}");
+    open_study(runs, NULL, &study);
+    must(work_estimate_freeze(&study, &home->place, runs, "newer", newer, &err), &err);
+    must(work_estimate_freeze(&study, &home->place, runs, "none", none, &err), &err);
+    open_study(runs, NULL, &again);
+    assert_int_equal(work_estimate_frozen(&again, &frozen), 2);
+    assert_null(frozen[0].estimate);
+    assert_string_equal(frozen[0].outdated, "its record holds no estimate that can be read");
+    assert_null(frozen[1].estimate);
+    assert_string_equal(frozen[1].outdated,
+                        "it is a 'probelauf.estimate/9', which this version does not read");
+}
+
 static void packed_documents_that_are_damaged(void **state) {
     (void)state;
     static const char *const bad[] = {"", "!", "AAAA", "KLUv/QBYAQAA", "bm90IHpzdGQ="};
@@ -738,6 +759,7 @@ int main(void) {
         STUDY_TEST(what_is_too_large_is_refused),
         STUDY_TEST(kept_estimates_newest_first),
         STUDY_TEST(a_large_estimate_is_kept_packed),
+        STUDY_TEST(an_estimate_of_another_format_is_not_read),
         STUDY_TEST(packed_documents_that_are_damaged),
         STUDY_TEST(names_of_kept_estimates),
         STUDY_TEST(a_name_is_given_once_also_at_once),
