@@ -64,6 +64,13 @@ const char *plan_fill(const struct plan_condition *condition, const char *text,
  * shell. NULL: the block has none. */
 const char *const *plan_command(const struct plan_condition *condition, struct arena *arena);
 
+/* Where something runs, from the plan's folder, without "." and ".." that lead nowhere: ".", "sub",
+ * "../other"; absolute only where the plan says so and it is not below the plan's folder. The same
+ * in every checkout. */
+const char *plan_folder_text(const struct plan *plan, const char *folder, struct arena *arena);
+/* The same of an absolute path, never absolute. */
+const char *plan_folder_of(const struct plan *plan, const char *path, struct arena *arena);
+
 /* How people measure it: "probelauf run --block compare -c keep=0.5", with " -- COMMAND" where the
  * block has none; words quoted for the shell. May hold anything else: print it plain. */
 const char *plan_run_line(const struct plan_condition *condition, struct arena *arena);

@@ -176,6 +176,29 @@ static const char *why_other_command(const struct run *run, const struct plan_co
                : NULL;
 }
 
+/* The same words are another command where they find other files. */
+static const char *why_other_folder(const struct run *run, const struct plan *plan,
+                                    const struct plan_condition *condition, bool is_same,
+                                    struct arena *arena) {
+    const char *wanted = plan_folder_text(plan, condition->block->folder, arena);
+    const char *was = json_get_text(run->start, "plan_folder", NULL);
+    const char *cwd = json_get_text(run->start, "cwd", NULL);
+
+    if (condition->block->command.count == 0)
+        return NULL; /* whoever starts it by hand knows where */
+    if (was)
+        return is_recorded_as(wanted, was)
+                   ? NULL
+                   : arena_printf(arena, _("it ran in folder '%s', the plan says '%s'"),
+                                  evidence_shown(was, arena), evidence_shown(wanted, arena));
+    /* A record from before that was kept: only the very folder is known to be the plan's. */
+    if (!is_same)
+        return NULL;
+    if (cwd && strcmp(wanted, wanted[0] == '/' ? cwd : plan_folder_of(plan, cwd, arena)) == 0)
+        return NULL;
+    return _("where it ran beside its plan is not known (its record does not say)");
+}
+
 const char *evidence_why_other_condition(const struct run *run, const struct plan *plan,
                                          const struct plan_condition *condition,
                                          struct arena *arena) {
@@ -187,6 +210,7 @@ const char *evidence_why_other_condition(const struct run *run, const struct pla
     if (!why && !is_same)
         why = why_other_parameter(run, condition, arena);
     why = why ? why : why_other_command(run, condition, arena);
+    why = why ? why : why_other_folder(run, plan, condition, is_same, arena);
     if (why || is_same)
         return why;
     return id ? _("it was started with another command template than the plan has now")

@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void plan_run_done(struct plan_run *run) {
@@ -266,6 +267,47 @@ static void compare_step(struct plan_run *run) {
                                run->step->name, what));
 }
 
+/* What the record says of where the command runs: as the plan says it, if it is there. */
+static const char *folder_now(const struct plan_run *run) {
+    const struct plan *plan = run->plan;
+    const struct plan_block *block = run->condition != NULL ? run->condition->block : NULL;
+    struct stat here, planned;
+    AUTO_FREE char *path = getcwd(NULL, 0);
+    if (stat(".", &here) < 0)
+        return NULL;
+    if (block != NULL && stat(block_folder(plan, block, run->arena), &planned) == 0 &&
+        here.st_dev == planned.st_dev && here.st_ino == planned.st_ino)
+        return plan_folder_text(plan, block->folder, run->arena);
+    return path != NULL && path[0] == '/' ? plan_folder_of(plan, path, run->arena) : NULL;
+}
+
+/* Without a block that was said, any that has the condition will do. */
+static bool is_folder_of_plan(const struct plan_run *run, const char *folder) {
+    const struct plan *plan = run->plan;
+    for (size_t i = 0; i < plan->block_count; i++)
+        for (size_t k = 0; k < plan->blocks[i].condition_count; k++)
+            if ((run->block == NULL || run->block == &plan->blocks[i]) &&
+                strcmp(plan->blocks[i].conditions[k].id, run->condition->id) == 0 &&
+                strcmp(plan_folder_text(plan, plan->blocks[i].folder, run->arena), folder) == 0)
+                return true;
+    return false;
+}
+
+/* The same words are another command where they find other files. */
+static void compare_folder(struct plan_run *run) {
+    const struct plan_block *block = run->condition != NULL ? run->condition->block : NULL;
+    if (block == NULL || block->command.count == 0)
+        return;
+    const char *is = folder_now(run);
+    const char *wanted = plan_folder_text(run->plan, block->folder, run->arena);
+    if (is == NULL || !is_folder_of_plan(run, is))
+        warn(run, arena_printf(run->arena,
+                               _("the command does not run where the plan says for %s of block "
+                                 "'%s': in folder '%s' instead of '%s'; the run is no evidence "
+                                 "for it"),
+                               run->condition->label, block->id, is != NULL ? is : "?", wanted));
+}
+
 static void compare_command(struct plan_run *run) {
     if (run->step != NULL) {
         compare_step(run);
@@ -273,8 +315,10 @@ static void compare_command(struct plan_run *run) {
     }
     const char *what =
         difference(run, run->condition != NULL ? plan_command(run->condition, run->arena) : NULL);
-    if (what == NULL)
+    if (what == NULL) {
+        compare_folder(run);
         return;
+    }
     warn(run, arena_printf(run->arena,
                            _("the command is not the plan's for %s of block '%s': %s; the run is "
                              "no evidence for it"),
@@ -318,6 +362,9 @@ void plan_run_put_start(const struct plan_run *run, json_t *start) {
         json_put_text(start, "study", study->id);
     if (study->paper_version != NULL)
         json_put(start, "paper_version", masked(study->paper_version));
+    const char *folder = folder_now(run);
+    if (folder != NULL)
+        json_put(start, "plan_folder", masked(folder));
     if (run->block != NULL)
         json_put_text(start, "block", run->block->id);
     if (run->condition == NULL)

@@ -271,6 +271,20 @@ start_lacks() {
     record START | grep -qF "\"cwd\":\"$(pwd -P)/work\""
 }
 
+@test "the same command in another folder is another command: warned before, no evidence after" {
+    mkdir -p ../else/out
+    printf 'echo no work at all\n' >../else/job.sh
+    local plan=$PWD/probelauf.yaml
+    cd ../else
+    becomes "no evidence for mode=slow of block 'compare': it ran in folder '../else', the plan says 'work'" --plan "$plan" --block compare -c mode=slow -- sh job.sh slow 2
+    has "warning: the command does not run where the plan says for mode=slow of block 'compare': in folder '../else' instead of 'work'; the run is no evidence for it"
+    start_has '"plan_folder":"../else"'
+    cd ../study
+    becomes "evidence for the time of mode=slow of block 'compare'" --block compare -c mode=slow
+    start_has '"plan_folder":"work"'
+    becomes "no evidence for mode=slow of block 'compare': it ran in folder '.', the plan says 'work'" --block compare -c mode=slow -- sh job.sh slow 2
+}
+
 @test "no command, from elsewhere: paths of options mean where the user is" {
     cd sub
     echo mine >mine.txt

@@ -170,6 +170,7 @@ static inline struct run *build_study_run(struct build_study *s,
     build_put_pairs(run->start, "condition", condition->axes, condition->axis_count);
     build_put_pairs(run->start, "parameters", condition->parameters, condition->parameter_count);
     json_put_text(run->start, "condition_id", condition->id);
+    json_put_text(run->start, "plan_folder", ".");
     if (s->plan.study.paper_version)
         json_put_text(run->start, "paper_version", s->plan.study.paper_version);
     build_put(run->environment, "gpu",

@@ -159,6 +159,50 @@ static void test_command(void **state) {
     assert_counts(f);
 }
 
+/* The same words run another program where they find other files. */
+static void test_folder(void **state) {
+    struct fixture *f = *state;
+    struct plan_block block = *f->condition->block;
+    json_put_text(f->run->start, "plan_folder", "../other");
+    assert_none(f, "it ran in folder '../other', the plan says '.'");
+    block.folder = "./src/";
+    f->condition->block = &block;
+    json_put_text(f->run->start, "plan_folder", ".");
+    assert_none(f, "it ran in folder '.', the plan says 'src'");
+    json_put_text(f->run->start, "plan_folder", "src");
+    assert_counts(f);
+    block.folder = "src/x/..";
+    assert_counts(f);
+    block.folder = "/data/src";
+    assert_none(f, "it ran in folder 'src', the plan says '/data/src'");
+    json_put_text(f->run->start, "plan_folder", "/data/src");
+    assert_counts(f);
+}
+
+/* Older records say only the folder on the machine of then. */
+static void test_folder_not_recorded(void **state) {
+    struct fixture *f = *state;
+    struct plan_block block = *f->condition->block;
+    f->s.plan.folder = "/home/kim/paper";
+    f->condition->block = &block;
+    json_object_del(f->run->start, "plan_folder");
+    json_object_del(f->run->start, "cwd");
+    assert_none(f, "where it ran beside its plan is not known");
+    json_put_text(f->run->start, "cwd", "/home/kim/paper/src");
+    assert_none(f, "where it ran beside its plan is not known");
+    block.folder = "src";
+    assert_counts(f);
+    block.folder = "/home/kim/paper/src";
+    assert_counts(f);
+    block.folder = "/data";
+    assert_none(f, "where it ran beside its plan is not known");
+    json_put_text(f->run->start, "cwd", "/data");
+    assert_counts(f);
+    block.command.count = 0; /* whoever started it by hand knew where */
+    json_object_del(f->run->start, "cwd");
+    assert_counts(f);
+}
+
 /* A secret in the plan's command is masked in the record; that does not keep them apart. */
 static void test_masked_command(void **state) {
     struct fixture *f = *state;
@@ -632,6 +676,8 @@ int main(void) {
         TEST(test_parameters),
         TEST(test_command),
         TEST(test_masked_command),
+        TEST(test_folder),
+        TEST(test_folder_not_recorded),
         TEST(test_hostile_texts),
         TEST(test_usable),
         TEST(test_purpose),

@@ -114,7 +114,8 @@ static void the_condition_is_found(void **state) {
     struct plan_run run AUTO_PLAN_RUN = {0};
     const struct plan_pair given[] = {{.name = "m", .value = "x"}, {.name = "n", .value = "1"}};
     find(&(struct plan_run_request){.given = given, .given_count = 2, .argv = train_x}, &run);
-    assert_int_equal(run.warning_count, 0);
+    warns(&run, "does not run where the plan says for m=x of block 'one': in folder '.' instead "
+                "of 'src'");
     assert_string_equal(run.block->id, "one");
     assert_ptr_equal(run.argv, train_x);
     assert_null(run.folder);
@@ -129,6 +130,37 @@ static void the_condition_is_found(void **state) {
     assert_int_equal(json_object_size(parameters), 2);
     assert_string_equal(json_get_text(parameters, "n", ""), "1");
     assert_null(json_object_get(start, "environment_id"));
+    assert_string_equal(json_get_text(start, "plan_folder", ""), ".");
+}
+
+static void expect_folder(const char *folder, size_t warning_count) {
+    struct plan_run run AUTO_PLAN_RUN = {0};
+    const struct plan_pair given[] = {{.name = "m", .value = "x"}, {.name = "n", .value = "1"}};
+    find(&(struct plan_run_request){.given = given, .given_count = 2, .argv = train_x}, &run);
+    AUTO_JSON json_t *start = json_object();
+    plan_run_put_start(&run, start);
+    assert_string_equal(json_get_text(start, "plan_folder", ""), folder);
+    assert_int_equal(run.warning_count, warning_count);
+}
+
+/* As the plan calls it, by whatever name one came there; else from the plan's folder. */
+static void the_folder_is_told_from_the_plan(void **state) {
+    (void)state;
+    char *plan AUTO_FREE = in_folder("probelauf.yaml");
+    setenv("PROBELAUF_PLAN", plan, 1);
+    assert_int_equal(chdir("sub"), 0);
+    expect_folder("sub", 1);
+    assert_int_equal(symlink("sub", "../src"), 0);
+    expect_folder("src", 0);
+    assert_int_equal(unlink("../src"), 0);
+    assert_int_equal(mkdir("../src", 0700) || chdir("../src"), 0);
+    expect_folder("src", 0);
+    assert_int_equal(chdir("/"), 0);
+    struct plan_run run AUTO_PLAN_RUN = {0};
+    const struct plan_pair given[] = {{.name = "m", .value = "x"}, {.name = "n", .value = "1"}};
+    find(&(struct plan_run_request){.given = given, .given_count = 2, .argv = train_x}, &run);
+    warns(&run, "in folder '..");
+    unsetenv("PROBELAUF_PLAN");
 }
 
 /* The blocks two and three have the same condition: it is one, and neither block was said. */
@@ -313,7 +345,7 @@ static void the_plan_adds_to_what_was_given(void **state) {
     assert_string_equal(exec.code.paths[1], ":(exclude)src/*.txt");
     assert_null(exec.code.paths[2]);
     assert_string_equal(exec.code.except, "probelauf.yaml");
-    assert_int_equal(run.warning_count, 0);
+    warns(&run, "does not run where the plan says"); /* and of nothing else */
 }
 
 /* The command runs in the plan's folder: what was given from here must still be found. */
@@ -354,6 +386,7 @@ static void without_a_condition_only_what_holds_for_the_study(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_condition_is_found),
+        TEST(the_folder_is_told_from_the_plan),
         TEST(a_shared_condition_has_no_block),
         TEST(what_is_not_known_is_a_warning),
         TEST(nothing_said_is_no_warning),
