@@ -100,7 +100,8 @@ bool quantity_is_valid(const struct quantity *q) {
     if (q->state >= QUANTITY_STATE_COUNT_ || q->bound >= QUANTITY_BOUND_COUNT_ ||
         q->reason >= QUANTITY_REASON_COUNT_)
         return false;
-    if ((q->source_count > 0 && q->sources == NULL) || (q->part_count > 0 && q->parts == NULL))
+    if ((q->source_count > 0 && q->sources == NULL) || (q->part_count > 0 && q->parts == NULL) ||
+        (q->open_part_count > 0 && q->open_parts == NULL))
         return false;
     if (q->state == QUANTITY_OPEN)
         return q->bound == QUANTITY_EXACT && !q->has_interval && q->basis == NULL;
@@ -109,6 +110,44 @@ bool quantity_is_valid(const struct quantity *q) {
     if (q->basis != NULL && q->state != QUANTITY_ESTIMATED && q->state != QUANTITY_ASSUMED)
         return false;
     return !q->has_interval || has_valid_interval(q);
+}
+
+/* ---- what a value lacks ---- */
+
+/* Without names: how many they are. */
+static size_t take_open_parts(const struct quantity *q, const char *before, const char **names,
+                              struct arena *arena) {
+    size_t count = 0;
+    for (size_t i = 0; i < q->open_part_count; i++, count++)
+        if (names)
+            names[count] = arena_printf(arena, "%s%s", before, q->open_parts[i]);
+    if (q->open_parts)
+        return count;
+    for (size_t i = 0; i < q->part_count; i++) {
+        const struct quantity_part *part = &q->parts[i];
+        bool is_known = quantity_is_known(&part->quantity);
+        if (is_known && part->quantity.bound == QUANTITY_EXACT)
+            continue; /* it lacks nothing, even where its own split is open */
+        AUTO_FREE char *path = names ? mem_printf("%s%s/", before, part->name) : NULL;
+        size_t below = take_open_parts(&part->quantity, path, names ? names + count : NULL, arena);
+        if (below == 0 && !is_known) {
+            if (names)
+                names[count] = arena_printf(arena, "%s%s", before, part->name);
+            below = 1;
+        }
+        count += below;
+    }
+    return count;
+}
+
+void quantity_name_open_parts(struct quantity *q, struct arena *arena) {
+    q->open_parts = NULL;
+    q->open_part_count = 0;
+    size_t count = take_open_parts(q, NULL, NULL, NULL);
+    const char **names = arena_alloc(arena, (count + 1) * sizeof *names);
+    take_open_parts(q, "", names, arena);
+    q->open_parts = names;
+    q->open_part_count = count;
 }
 
 /* ---- sums ---- */
@@ -205,6 +244,8 @@ struct quantity quantity_sum(struct arena *arena, const char *unit,
         if (summary.intervals > 0)
             sum.detail = _("medians of parts do not add up to the median of the total");
     }
+    if (count > 0)
+        quantity_name_open_parts(&sum, arena);
     return sum;
 }
 
@@ -228,8 +269,10 @@ static void put_sources(json_t *object, const struct quantity *q) {
 }
 
 static void put_parts(json_t *object, const struct quantity *q) {
-    if (q->part_count == 0)
+    if (q->part_count == 0 && q->open_part_count == 0)
         return;
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct quantity named = *q;
     json_t *parts = json_array(), *open_parts = json_array();
     for (size_t i = 0; i < q->part_count; i++) {
         const struct quantity_part *part = &q->parts[i];
@@ -237,10 +280,15 @@ static void put_parts(json_t *object, const struct quantity *q) {
         json_put_text(item, "name", part->name);
         json_put(item, "quantity", quantity_to_json(&part->quantity));
         json_array_append_new(parts, item);
-        if (!quantity_is_known(&part->quantity))
-            json_array_append_new(open_parts, json_text(part->name));
     }
-    json_put(object, "parts", parts);
+    if (q->part_count > 0)
+        json_put(object, "parts", parts);
+    else
+        json_decref(parts);
+    if (!q->open_parts)
+        quantity_name_open_parts(&named, arena);
+    for (size_t i = 0; i < named.open_part_count; i++)
+        json_array_append_new(open_parts, json_text(named.open_parts[i]));
     json_put(object, "open_parts", open_parts);
 }
 

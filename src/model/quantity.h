@@ -84,6 +84,10 @@ struct quantity {
     const char *basis;      /* "own-runs", "borrowed-spread", "assumed-class"; NULL: none */
     const struct quantity_part *parts;
     size_t part_count;
+    /* what the value lacks, by name through all parts below ("compare/runs/policy=evict"); kept
+     * where the parts themselves are not; NULL with parts: told from them */
+    const char *const *open_parts;
+    size_t open_part_count;
 };
 
 struct quantity_part {
@@ -98,6 +102,9 @@ struct quantity quantity_bounded(const char *unit, double value, enum quantity_b
 
 bool quantity_is_known(const struct quantity *q); /* any state but open */
 bool quantity_is_valid(const struct quantity *q); /* the invariants above hold */
+/* Sets open_parts from the parts: the open ones, and in place of one that says what it lacks itself
+ * those, behind its name and "/". */
+void quantity_name_open_parts(struct quantity *q, struct arena *arena);
 
 /*
  * Sum of parts with the same unit. State: the weakest of the known parts. An open part makes the

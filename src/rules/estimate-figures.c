@@ -68,8 +68,13 @@ static struct quantity gpu_time(struct estimate_maker *maker, const struct piece
         return quantity_open(
             UNIT_SECOND, QUANTITY_NOT_APPLICABLE,
             arena_printf(maker->arena, _("environment '%s' has no GPU"), environment->id));
-    if (!quantity_is_known(&reserved->quantity))
-        return quantity_open(UNIT_SECOND, reserved->quantity.reason, reserved->quantity.detail);
+    if (!quantity_is_known(&reserved->quantity)) {
+        struct quantity open =
+            quantity_open(UNIT_SECOND, reserved->quantity.reason, reserved->quantity.detail);
+        open.open_parts = reserved->quantity.open_parts;
+        open.open_part_count = reserved->quantity.open_part_count;
+        return open;
+    }
     struct piece gpu = piece_scale(reserved, (double)environment->gpus.value, scratch);
     const char *source = plan_source(maker->plan, environment->gpus.at, maker->arena);
     piece_add_sources(&gpu.quantity, &source, 1, maker->arena);

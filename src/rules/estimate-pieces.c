@@ -163,6 +163,18 @@ static const char *sum_detail(const struct futures *sum, const struct quantity *
     return _("it has no interval, because a part of it has none");
 }
 
+/* No part with a time of its own is known: "at least 0 s" would say nothing. */
+static struct piece sum_open(const struct tally *tally, struct arena *arena) {
+    const struct quantity *first = &tally->parts[0].quantity;
+    for (size_t i = 0; i < tally->count && quantity_is_known(first); i++)
+        first = &tally->parts[i].quantity;
+    struct piece sum = piece_open(first->reason, first->detail);
+    sum.quantity.parts = tally->parts;
+    sum.quantity.part_count = tally->count;
+    quantity_name_open_parts(&sum.quantity, arena);
+    return sum;
+}
+
 struct piece tally_piece(struct tally *tally, const struct piece *empty, const struct plan *plan,
                          struct arena *arena) {
     struct piece sum = {.futures = tally->sum};
@@ -170,6 +182,7 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
     bool own = false;
     bool borrowed = false;
     bool from_below = false;
+    bool is_nothing = true; /* all that is known of it: that nothing is left */
     size_t known = 0;
 
     if (tally->count == 0)
@@ -185,18 +198,14 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
         if (!quantity_is_known(part))
             continue;
         known++;
+        is_nothing &= part->state == QUANTITY_MEASURED;
         if (part->state < q->state)
             q->state = part->state;
         borrowed |= part->basis && strcmp(part->basis, BASIS_BORROWED) == 0;
         own |= part->basis && strcmp(part->basis, BASIS_OWN) == 0;
     }
-    if (known == 0) {
-        *q = quantity_open(UNIT_SECOND, tally->parts[0].quantity.reason,
-                           tally->parts[0].quantity.detail);
-        q->parts = tally->parts;
-        q->part_count = tally->count;
-        return sum;
-    }
+    if (is_nothing && known < tally->count)
+        return sum_open(tally, arena);
     simulate_settle(&sum.futures);
     if (!isfinite(sum.futures.value)) { /* no plan means that */
         sum.futures = (struct futures){.kind = FUTURES_OPEN};
@@ -205,6 +214,7 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
         return sum;
     }
     q->bound = from_below ? QUANTITY_AT_LEAST : QUANTITY_EXACT;
+    quantity_name_open_parts(q, arena);
     if (q->state != QUANTITY_MEASURED && (own || borrowed))
         q->basis = borrowed ? BASIS_BORROWED : BASIS_OWN;
     if (q->state == QUANTITY_MEASURED)

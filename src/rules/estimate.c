@@ -60,7 +60,9 @@ static void add_block(struct totals *totals, struct block_work *work,
                                                     "runs of the plan less those done")
                                 : quantity_open(UNIT_COUNT, QUANTITY_NOT_ENTERED,
                                                 _("the plan does not say how many runs"));
+    const char *source = estimate_block_source(work, block->runs.at);
 
+    piece_add_sources(&count, &source, 1, maker->arena);
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
         struct estimate_item item = {
             .name = block->id,

@@ -215,6 +215,14 @@ static inline void built_check(const struct built *b, const struct quantity *q) 
             fail_msg("'%s' is no source", q->sources[i]);
         runs += strchr(q->sources[i], ':') == NULL;
     }
+    /* what a figure lacks is named, and only that; each name leads to something open */
+    struct quantity again = *q;
+    if (q->part_count > 0 && !q->open_parts)
+        fail_msg("its open parts are not named: %s", q->detail ? q->detail : "");
+    if (q->part_count > 0) {
+        quantity_name_open_parts(&again, b->arena);
+        assert_int_equal(again.open_part_count, q->open_part_count);
+    }
     bool open_part = false;
     for (size_t i = 0; i < q->part_count; i++)
         open_part |= !quantity_is_known(&q->parts[i].quantity) ||

@@ -176,6 +176,8 @@ static void check_parts(const struct quantity *sum) {
         double slack = 1e-9 * sum->value;
         if (!quantity_is_known(part))
             continue;
+        if (part->state == QUANTITY_MEASURED && !quantity_is_known(sum))
+            continue; /* nothing is left of it, and the others are open */
         assert_true(quantity_is_known(sum));
         assert_true(sum->value >= part->value - slack);
         assert_true(sum->state <= part->state);
@@ -194,7 +196,7 @@ static void check_figures(const struct built *b, const struct estimate_figures *
     check_parts(&f->calendar);
     check_parts(&f->effort);
     double slack = 1e-9 * (1.0 + f->reserved.value);
-    if (quantity_is_known(&f->computing)) {
+    if (quantity_is_known(&f->computing) && f->computing.state != QUANTITY_MEASURED) {
         assert_true(quantity_is_known(&f->reserved) && quantity_is_known(&f->calendar));
         assert_true(f->reserved.value >= f->computing.value - slack);
     }
@@ -270,6 +272,162 @@ static void check_nothing_is_lost(const struct estimate_block *block) {
     }
 }
 
+/* ---- what is open below is named above, and nothing else is ---- */
+
+static bool is_named(const struct quantity *q, const char *path) {
+    size_t found = 0;
+    for (size_t i = 0; i < q->open_part_count; i++)
+        found += strcmp(q->open_parts[i], path) == 0;
+    if (found > 1)
+        fail_msg("'%s' is named %zu times", path, found);
+    return found == 1;
+}
+
+static void need_name(const struct quantity *q, const char *path, const char *of) {
+    if (!is_named(q, path))
+        fail_msg("%s lacks '%s' and does not name it (%zu others)", of, path, q->open_part_count);
+}
+
+/* Every name leads to an open quantity. name: "a/b/c", part by part. */
+static bool leads_to_open(const struct quantity *q, const char *name) {
+    for (size_t i = 0; i < q->part_count; i++) {
+        const struct quantity_part *part = &q->parts[i];
+        size_t length = strlen(part->name);
+        if (strcmp(part->name, name) == 0 && !quantity_is_known(&part->quantity))
+            return true;
+        if (strncmp(part->name, name, length) == 0 && name[length] == '/' &&
+            leads_to_open(&part->quantity, name + length + 1))
+            return true;
+    }
+    return false;
+}
+
+static void check_names(const struct quantity *q) {
+    bool lacks = false;
+    for (size_t i = 0; i < q->open_part_count; i++)
+        if (!leads_to_open(q, q->open_parts[i]))
+            fail_msg("'%s' is named and not open", q->open_parts[i]);
+    for (size_t i = 0; i < q->part_count; i++)
+        lacks |=
+            !quantity_is_known(&q->parts[i].quantity) || q->parts[i].quantity.open_part_count > 0;
+    assert_int_equal(lacks, q->open_part_count > 0);
+    if (quantity_is_known(q) && lacks)
+        assert_int_equal(q->bound, QUANTITY_AT_LEAST);
+    if (quantity_is_known(q) && q->state == QUANTITY_MEASURED) /* nothing left, and nothing open */
+        assert_true(!lacks && is_exact(q));
+}
+
+static void check_names_of_figures(const struct estimate_figures *f) {
+    check_names(&f->computing);
+    check_names(&f->reserved);
+    check_names(&f->calendar);
+    check_names(&f->effort);
+    if (quantity_is_known(&f->gpu) || f->gpu.open_part_count > 0)
+        assert_int_equal(f->gpu.open_part_count, f->reserved.open_part_count);
+}
+
+static void check_open_item(const struct built *b, const struct estimate_block *block,
+                            const struct estimate_component *c, const struct estimate_item *item) {
+    const struct estimate_figures *figures[] = {&b->estimate.total, NULL, NULL};
+    const char *id = block->block->block->id, *of = component_name(c->component);
+    bool no_machine = item && item->needs_machine == PLAN_NO;
+    const char *below = item ? arena_printf(b->arena, "%s/%s", of, item->name) : of;
+    const char *above = arena_printf(b->arena, "%s/%s", id, below);
+    const struct estimate *e = &b->estimate;
+
+    if (item)
+        need_name(&c->time, item->name, of);
+    need_name(no_machine ? &block->figures.effort : &block->figures.reserved, below, id);
+    need_name(&block->figures.calendar, below, id);
+    if (c->component == COMPONENT_RUNS && item)
+        need_name(&block->figures.computing, item->name, id);
+    for (size_t i = 0; i < e->by_extent_count; i++)
+        for (size_t p = 0; p < e->by_extent[i].figures.calendar.part_count; p++)
+            if (strcmp(e->by_extent[i].figures.calendar.parts[p].name, id) == 0)
+                figures[1] = &e->by_extent[i].figures;
+    for (size_t i = 0; i < e->by_recurrence_count; i++)
+        for (size_t p = 0; p < e->by_recurrence[i].figures.calendar.part_count; p++)
+            if (strcmp(e->by_recurrence[i].figures.calendar.parts[p].name, id) == 0)
+                figures[2] = &e->by_recurrence[i].figures;
+    for (size_t i = 0; i < ARRAY_LENGTH(figures); i++) {
+        assert_non_null(figures[i]);
+        need_name(no_machine ? &figures[i]->effort : &figures[i]->reserved, above, "a total");
+        need_name(&figures[i]->calendar, above, "a total");
+    }
+}
+
+static void check_open_parts(const struct built *b) {
+    const struct estimate *e = &b->estimate;
+
+    for (size_t i = 0; i < e->block_count; i++) {
+        check_names_of_figures(&e->blocks[i].figures);
+        for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
+            const struct estimate_component *c = &e->blocks[i].components[k];
+            check_names(&c->time);
+            if (c->item_count == 0 && !quantity_is_known(&c->time))
+                check_open_item(b, &e->blocks[i], c, NULL);
+            for (size_t n = 0; n < c->item_count; n++)
+                if (!quantity_is_known(&c->items[n].time))
+                    check_open_item(b, &e->blocks[i], c, &c->items[n]);
+        }
+    }
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+        check_names(&e->components[k].time);
+    check_names_of_figures(&e->total);
+    for (size_t i = 0; i < e->by_extent_count; i++)
+        check_names_of_figures(&e->by_extent[i].figures);
+    for (size_t i = 0; i < e->by_recurrence_count; i++)
+        check_names_of_figures(&e->by_recurrence[i].figures);
+}
+
+/* ---- every known figure has a source, but for what --set alone says ---- */
+
+static void need_source(const struct built *b, const struct quantity *q, const char *of) {
+    if (!quantity_is_known(q) || q->source_count > 0)
+        return;
+    if (q->state != QUANTITY_ASSUMED || b->setting_count == 0)
+        fail_msg("%s has no source: %s, %s", of, quantity_state_name(q->state),
+                 q->method ? q->method : "");
+}
+
+static void need_sources(const struct built *b, const struct estimate_figures *f) {
+    need_source(b, &f->computing, "computing");
+    need_source(b, &f->reserved, "reserved");
+    need_source(b, &f->calendar, "calendar");
+    need_source(b, &f->effort, "effort");
+    need_source(b, &f->gpu, "gpu");
+}
+
+static void need_sources_of(const struct built *b, const struct estimate_component *components) {
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
+        need_source(b, &components[k].time, component_name(k));
+        for (size_t i = 0; i < components[k].item_count; i++) {
+            const struct estimate_item *item = &components[k].items[i];
+            need_source(b, &item->count, "the count of an item");
+            need_source(b, &item->unit, "the unit of an item");
+            need_source(b, &item->time, item->name);
+        }
+    }
+}
+
+static void check_sources(const struct built *b) {
+    const struct estimate *e = &b->estimate;
+    for (size_t i = 0; i < e->block_count; i++) {
+        need_sources_of(b, e->blocks[i].components);
+        need_sources(b, &e->blocks[i].figures);
+        need_source(b, &e->blocks[i].host_memory.need, "host memory");
+        need_source(b, &e->blocks[i].gpu_memory.need, "GPU memory");
+        need_source(b, &e->blocks[i].bytes_in, "bytes in");
+        need_source(b, &e->blocks[i].bytes_out, "bytes out");
+    }
+    need_sources_of(b, e->components);
+    need_sources(b, &e->total);
+    for (size_t i = 0; i < e->by_extent_count; i++)
+        need_sources(b, &e->by_extent[i].figures);
+    for (size_t i = 0; i < e->by_recurrence_count; i++)
+        need_sources(b, &e->by_recurrence[i].figures);
+}
+
 static void check_study(const struct built *b) {
     const struct estimate *e = &b->estimate;
     uint64_t lanes_most = 1;
@@ -287,6 +445,8 @@ static void check_study(const struct built *b) {
     }
     if (b->setting_count == 0)
         check_figures(b, &e->total, lanes_most);
+    check_open_parts(b);
+    check_sources(b);
     size_t extents = 0, recurrences = 0;
     for (size_t i = 0; i < e->by_extent_count; i++) {
         extents += e->by_extent[i].block_count;
