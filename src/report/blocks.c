@@ -207,6 +207,17 @@ static void repeat_checks(const struct study *study, const struct plan_block *bl
 }
 
 static void frozen(const struct study_block *block, struct report_style style, struct strbuf *out) {
+    if (block->freeze_ignored) {
+        AUTO_STRBUF struct strbuf date = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+        run_text_add_date(&date, block->freeze_ignored->utc_ns);
+        strbuf_printf(&line,
+                      _("%s UTC (%s) is after now, so this freeze is ignored: the clock was wrong "
+                        "then, or is now; 'probelauf block freeze %s' replaces it"),
+                      strbuf_str(&date), facts_id_tail(block->freeze_ignored->id),
+                      block->block->id);
+        labelled(out, style, _("warning"), strbuf_str(&line));
+    }
     if (!block->freeze)
         return;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;

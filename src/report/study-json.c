@@ -113,6 +113,15 @@ static json_t *freeze_json(const struct study_block *block) {
     return json;
 }
 
+static json_t *freeze_ignored_json(const struct study_block *block) {
+    if (!block->freeze_ignored)
+        return json_null();
+    json_t *json = json_object();
+    json_put_text(json, "event", block->freeze_ignored->id);
+    run_json_put_utc(json, "utc", block->freeze_ignored->utc_ns);
+    return json;
+}
+
 static json_t *stopped_by_json(const struct study *study, const struct study_block *block) {
     json_t *list = json_array();
     for (size_t i = 0; i < block->stopped_by_count; i++) {
@@ -150,6 +159,7 @@ static json_t *block_json(const struct study *study, const struct study_block *o
         json_array_append_new(conditions, condition_json(study, &of->conditions[i]));
     json_put(json, "conditions", conditions);
     json_put(json, "frozen", freeze_json(of));
+    json_put(json, "freeze_ignored", freeze_ignored_json(of));
     json_put(json, "stopped_by", stopped_by_json(study, of));
     json_put(json, "source", study_json_source(study->input->plan, block->at));
     return json;

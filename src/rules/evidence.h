@@ -32,6 +32,8 @@ struct evidence_freeze {
     json_t *inputs; /* array as in a run's START record (path, kind, bytes, items, identity, …),
                        borrowed; NULL: none were named */
     json_t *conditions; /* array of condition ids, borrowed */
+    json_t *replaces; /* array of the ids of freezes of the block that were there when it was made,
+                         borrowed; NULL: not said */
 };
 
 /* What a run is held against. */

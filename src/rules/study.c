@@ -44,12 +44,54 @@ const char *study_verdict_name(enum study_verdict verdict) {
 
 /* ---- what is laid out before the runs are joined ---- */
 
-static const struct evidence_freeze *newest_freeze(const struct study_input *input,
-                                                   const char *block) {
-    for (size_t i = 0; i < input->freeze_count; i++)
-        if (input->freezes[i].block && strcmp(input->freezes[i].block, block) == 0)
-            return &input->freezes[i];
-    return NULL;
+#define FREEZE_SLACK_NS (INT64_C(300) * 1000000000) /* clocks of two machines are never the same \
+                                                     */
+
+/* Made when the clock was wrong, or brought here by somebody whose clock is. */
+static bool is_of_the_future(const struct study_input *input,
+                             const struct evidence_freeze *freeze) {
+    return input->now_utc_ns > 0 && freeze->utc_ns > input->now_utc_ns + FREEZE_SLACK_NS;
+}
+
+static bool names(const json_t *ids, const char *id) {
+    for (size_t i = 0; id && i < json_array_size(ids); i++) {
+        const char *named = json_string_value(json_array_get(ids, i));
+        if (named && strcmp(named, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What was there when another was made is older than that, whatever the clocks say. */
+static bool is_replaced(const struct study_input *input, const struct evidence_freeze *freeze) {
+    for (size_t i = 0; i < input->freeze_count; i++) {
+        const struct evidence_freeze *other = &input->freezes[i];
+        if (other != freeze && other->block && strcmp(other->block, freeze->block) == 0 &&
+            names(other->replaces, freeze->id) && !is_of_the_future(input, other))
+            return true;
+    }
+    return false;
+}
+
+static void find_freeze(const struct study_input *input, struct study_block *block) {
+    const struct evidence_freeze *newest = NULL;
+
+    for (size_t i = 0; i < input->freeze_count; i++) {
+        const struct evidence_freeze *freeze = &input->freezes[i];
+        if (!freeze->block || strcmp(freeze->block, block->block->id) != 0)
+            continue;
+        bool replaced = is_replaced(input, freeze);
+        if (is_of_the_future(input, freeze)) {
+            if (!replaced && !block->freeze_ignored)
+                block->freeze_ignored = freeze;
+            continue;
+        }
+        newest = newest ? newest : freeze;
+        if (!replaced && !block->freeze)
+            block->freeze = freeze;
+    }
+    if (!block->freeze)
+        block->freeze = newest; /* they replace each other: nobody made them so */
 }
 
 static void lay_out(struct study *study, struct arena *arena) {
@@ -63,7 +105,7 @@ static void lay_out(struct study *study, struct arena *arena) {
         uint64_t runs =
             planned->runs.given && planned->runs.value > 0 ? (uint64_t)planned->runs.value : 0;
         block->block = planned;
-        block->freeze = newest_freeze(study->input, planned->id);
+        find_freeze(study->input, block);
         block->has_planned = planned->runs.given;
         block->planned = runs * planned->condition_count;
         block->condition_count = planned->condition_count;
@@ -268,9 +310,10 @@ static struct quantity first_success(const struct study *study, struct arena *ar
     }
     if (!success || !first)
         return quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, _("no run counts yet"));
-    if (success->ended_utc_ns < first->started_utc_ns)
-        return quantity_open(UNIT_SECOND, QUANTITY_FAILED,
-                             _("the clocks of the machines contradict each other"));
+    if (success->ended_utc_ns < first->started_utc_ns ||
+        success->ended_utc_ns < success->started_utc_ns ||
+        (study->input->now_utc_ns > 0 && success->ended_utc_ns > study->input->now_utc_ns))
+        return quantity_open(UNIT_SECOND, QUANTITY_FAILED, _("the clocks contradict each other"));
     struct quantity time = quantity_measured(
         UNIT_SECOND, (double)(success->ended_utc_ns - first->started_utc_ns) / 1e9,
         "difference of UTC clocks");

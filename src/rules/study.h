@@ -78,9 +78,11 @@ struct study_block {
     bool has_planned;
     struct study_condition *conditions;
     size_t condition_count;
-    const struct evidence_freeze *freeze; /* NULL: not frozen */
-    const char *freeze_outdated;          /* what changed since, translated; NULL: nothing known */
-    const struct plan_fact **stopped_by;  /* open facts that stop its kind */
+    const struct evidence_freeze *freeze;         /* NULL: not frozen */
+    const struct evidence_freeze *freeze_ignored; /* dated after now, and no other replaces it: the
+                                                     newest of them; NULL: none */
+    const char *freeze_outdated;         /* what changed since, translated; NULL: nothing known */
+    const struct plan_fact **stopped_by; /* open facts that stop its kind */
     size_t stopped_by_count;
 };
 

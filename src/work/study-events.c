@@ -130,6 +130,15 @@ static json_t *code_json(const struct work_study *study) {
     return code;
 }
 
+/* The clock may have been wrong before, or may be now: what was there is named. */
+static json_t *freezes_before(const struct work_study *study, const char *block) {
+    json_t *ids = json_array();
+    for (size_t i = 0; i < study->input.freeze_count; i++)
+        if (strcmp(study->input.freezes[i].block, block) == 0)
+            json_array_append_new(ids, json_text(study->input.freezes[i].id));
+    return ids;
+}
+
 static json_t *freeze_event(const struct work_study *study, const struct plan_block *block,
                             json_t *inputs) {
     json_t *event = event_new("freeze", clock_utc_ns());
@@ -142,6 +151,7 @@ static json_t *freeze_event(const struct work_study *study, const struct plan_bl
     if (block->inputs.count > 0)
         json_put(event, "inputs", json_incref(inputs));
     json_put(event, "conditions", condition_ids(block));
+    json_put(event, "replaces", freezes_before(study, block->id));
     return event;
 }
 
@@ -168,6 +178,7 @@ int work_block_freeze(struct work_study *study, const struct place *place, struc
     ret->files = content.files;
     ret->bytes = content.bytes;
     remember(study, event, ret->event);
+    study->input.now_utc_ns = clock_utc_ns();
     work_study_derive(study);
     return 0;
 }

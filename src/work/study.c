@@ -154,6 +154,7 @@ static void find_freezes(struct work_study *study) {
             .plan_digest = json_get_text(event, "plan_digest", NULL),
             .inputs = json_get_array(event, "inputs"),
             .conditions = json_get_array(event, "conditions"),
+            .replaces = json_get_array(event, "replaces"),
         };
     }
     study->input.freezes = freezes;
@@ -169,7 +170,6 @@ int work_study_open(struct plan *take_plan, const struct work_study_options *opt
                     struct runs *runs, struct work_study *ret, struct err *err) {
     *ret = (struct work_study){.arena = arena_new(), .plan = take_plan, .unreadable = ""};
     ret->input.plan = take_plan;
-    ret->input.now_utc_ns = clock_utc_ns();
     int rc = find_environment(take_plan, options->environment, &ret->input.environment, err);
     if (rc == 0)
         rc = load_runs(ret, runs, err);
@@ -178,6 +178,7 @@ int work_study_open(struct plan *take_plan, const struct work_study_options *opt
                          err);
     if (rc < 0)
         return rc;
+    ret->input.now_utc_ns = clock_utc_ns(); /* after all that was read */
     const struct run **looked_at =
         arena_alloc(ret->arena, (ret->run_count + 1) * sizeof *looked_at);
     for (size_t i = 0; i < ret->run_count; i++)

@@ -505,6 +505,47 @@ static void test_nearest_is_shared(void **state) {
 
 /* ---- freezes ---- */
 
+/* Dates come from clocks that may be wrong; what a freeze names as there before it is older. */
+static void test_freeze_in_force(void **state) {
+    struct build_study *s = *state;
+    const int64_t day = INT64_C(86400) * 1000000000, now = 1000 * day;
+    AUTO_JSON json_t *the_others = json_array();
+    AUTO_JSON json_t *fresh_one = json_array();
+    json_array_append_new(the_others, json_text("wrong"));
+    json_array_append_new(the_others, json_text("old"));
+    json_array_append_new(fresh_one, json_text("fresh"));
+    build_block(s, "compare", 1, TOKENS);
+    struct evidence_freeze freezes[] = {
+        {.id = "wrong", .block = "compare", .utc_ns = now + day},
+        {.id = "fresh", .block = "compare", .utc_ns = now},
+        {.id = "old", .block = "compare", .utc_ns = now - day},
+        {.id = "else", .block = "other", .utc_ns = now - day, .replaces = fresh_one},
+    };
+    s->input.now_utc_ns = now;
+    s->input.freezes = &freezes[0];
+    s->input.freeze_count = ARRAY_LENGTH(freezes);
+    const struct study *study = build_derive(s);
+    assert_string_equal(study->blocks[0].freeze->id, "fresh");
+    assert_string_equal(study->blocks[0].freeze_ignored->id, "wrong");
+    freezes[1].replaces = the_others;
+    study = build_derive(s);
+    assert_string_equal(study->blocks[0].freeze->id, "fresh");
+    assert_null(study->blocks[0].freeze_ignored);
+    s->input.now_utc_ns = now + 2 * day; /* when its time has come it is still the older one */
+    study = build_derive(s);
+    assert_string_equal(study->blocks[0].freeze->id, "fresh");
+    assert_null(study->blocks[0].freeze_ignored);
+    freezes[0].replaces = fresh_one; /* both of each other: the date has to do */
+    assert_string_equal(build_derive(s)->blocks[0].freeze->id, "wrong");
+    s->input.freeze_count = 1;
+    s->input.now_utc_ns = now;
+    study = build_derive(s);
+    assert_null(study->blocks[0].freeze);
+    assert_string_equal(study->blocks[0].freeze_ignored->id, "wrong");
+    s->input.now_utc_ns = 0; /* not known */
+    assert_string_equal(build_derive(s)->blocks[0].freeze->id, "wrong");
+}
+
 static void test_freeze_outdated(void **state) {
     struct build_study *s = *state;
     struct plan_block *block = build_block(s, "compare", 1, TOKENS);
@@ -588,8 +629,15 @@ static void test_times(void **state) {
     assert_int_equal(study->first_success.source_count, 2);
     assert_string_equal(study->first_success.sources[1], s->runs[2]->id);
     assert_true(quantity_is_valid(&study->first_success));
+    s->input.now_utc_ns = INT64_C(329) * 1000000000; /* before it ended */
+    assert_int_equal(build_derive(s)->first_success.reason, QUANTITY_FAILED);
+    s->input.now_utc_ns = INT64_C(330) * 1000000000;
+    assert_int_equal(build_derive(s)->first_success.state, QUANTITY_MEASURED);
+    s->runs[2]->ended_utc_ns = INT64_C(299) * 1000000000; /* before it began */
+    assert_int_equal(build_derive(s)->first_success.reason, QUANTITY_FAILED);
     s->runs[2]->ended_utc_ns = 1;
     assert_int_equal(build_derive(s)->first_success.reason, QUANTITY_FAILED);
+    s->input.now_utc_ns = 0;
     s->runs[2]->ended_utc_ns = 0; /* its end is not known */
     assert_float_equal(build_derive(s)->first_success.value, 340.0, 1e-9);
 }
@@ -763,6 +811,7 @@ int main(void) {
         TEST(test_changed_plan),
         TEST(test_nearest),
         TEST(test_nearest_is_shared),
+        TEST(test_freeze_in_force),
         TEST(test_freeze_outdated),
         TEST(test_facts),
         TEST(test_times),

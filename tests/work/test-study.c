@@ -381,6 +381,9 @@ static void a_later_freeze_goes_before_an_earlier_one(void **state) {
     assert_int_equal(again.input.freeze_count, 2);
     assert_string_equal(again.input.freezes[0].id, second.event);
     assert_string_equal(again.study.blocks[0].freeze->id, second.event);
+    assert_int_equal(json_array_size(again.input.freezes[0].replaces), 1);
+    assert_string_equal(json_string_value(json_array_get(again.input.freezes[0].replaces, 0)),
+                        first.event);
     assert_string_not_equal(sha_of(&again.input.freezes[0], "../data/1.txt"),
                             sha_of(&again.input.freezes[1], "../data/1.txt"));
 }
