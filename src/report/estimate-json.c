@@ -94,10 +94,11 @@ static json_t *subtotals_json(const struct estimate_subtotal *subtotals, size_t 
     return list;
 }
 
-static json_t *assumed_json(const struct estimate *estimate) {
+static json_t *settings_json(const struct estimate *estimate,
+                             const struct estimate_setting *settings, size_t count) {
     json_t *list = json_array();
-    for (size_t i = 0; i < estimate->assumed_count; i++) {
-        const struct estimate_setting *setting = &estimate->assumed[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct estimate_setting *setting = &settings[i];
         const struct plan_assumption *assumption =
             study_words_assumption(estimate->study->input->plan, setting);
         json_t *json = json_object();
@@ -109,6 +110,7 @@ static json_t *assumed_json(const struct estimate *estimate) {
         json_put_text(json, "why", setting->why);
         json_put_text(json, "source", setting->source);
         json_put_bool(json, "set", setting->is_set);
+        json_put_text(json, "no_effect", setting->no_effect);
         json_array_append_new(list, json);
     }
     return list;
@@ -155,7 +157,9 @@ json_t *report_estimate_json(const struct estimate *estimate) {
     json_put(json, "reserved_gpus", study_json_count(estimate->has_gpus, estimate->reserved_gpus));
     run_json_put_quantity(json, "amount", &estimate->amount);
     json_put(json, "missing", study_json_texts(estimate->missing, estimate->missing_count));
-    json_put(json, "assumed", assumed_json(estimate));
+    json_put(json, "assumed", settings_json(estimate, estimate->assumed, estimate->assumed_count));
+    json_put(json, "without_effect",
+             settings_json(estimate, estimate->without_effect, estimate->without_effect_count));
     run_json_put_quantity(json, "spent", &study->spent);
     run_json_put_quantity(json, "failed_time", &study->failed_time);
     run_json_put_quantity(json, "unplanned_time", &study->unplanned_time);

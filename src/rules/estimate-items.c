@@ -67,6 +67,11 @@ void estimate_work_add(struct block_work *work, enum component k, struct estimat
     add_to_view(work, VIEW_ALL, k, item.name, piece);
     add_to_view(work, item.needs_machine == PLAN_NO ? VIEW_EFFORT : VIEW_MACHINE, k, item.name,
                 piece);
+    if (side_by_side)
+        estimate_rule_note(work->lanes_rule,
+                           quantity_is_known(&piece->quantity) &&
+                               piece->quantity.state != QUANTITY_MEASURED,
+                           _("no time of runs or repeats is known that lanes would divide"));
     if (!side_by_side || work->lanes <= 1) {
         add_to_view(work, VIEW_CALENDAR, k, item.name, piece);
         return;
@@ -74,7 +79,7 @@ void estimate_work_add(struct block_work *work, enum component k, struct estimat
     struct piece part = piece_scale(piece, 1.0 / (double)work->lanes, work->draws);
     if (quantity_is_known(&part.quantity))
         part.quantity.bound = QUANTITY_AT_LEAST; /* a run cannot be divided */
-    if (quantity_is_known(&part.quantity) && work->lanes_assumed) {
+    if (quantity_is_known(&part.quantity) && work->lanes_rule) {
         part.quantity.state = QUANTITY_ASSUMED;
         piece_take_futures(&part);
     }
@@ -124,6 +129,7 @@ static void find_remaining(struct block_work *work, struct condition_work *c) {
     }
     c->remaining = planned > c->study->done ? planned - c->study->done : 0;
     if (rule) {
+        estimate_rule_note(rule, true, NULL);
         c->count = estimate_rule_quantity(maker, rule, UNIT_COUNT, (double)c->remaining);
         return;
     }
@@ -162,9 +168,8 @@ static void find_lanes(struct block_work *work) {
 
     work->lanes = given ? (uint64_t)block->lanes.value : 1;
     if (rule) {
-        rule->took_effect = true;
         work->lanes = (uint64_t)rule->number;
-        work->lanes_assumed = true;
+        work->lanes_rule = rule;
     }
 }
 
@@ -319,6 +324,10 @@ static void add_runs(struct block_work *work, const struct condition_work *c) {
         rule && !is_done ? piece_open(QUANTITY_NO_EVIDENCE, NULL) : project(work, c, 1, NULL);
 
     item.unit = unit.quantity;
+    if (is_done)
+        estimate_rule_note(rule, false, _("nothing is left to do there"));
+    else
+        estimate_rule_note(rule, c->has_remaining, c->count.detail);
     if (is_done) {
         add_runs_alone(work, item, piece_nothing(maker->arena, NULL));
         return;
@@ -365,6 +374,7 @@ static void add_assumed_component(struct block_work *work, enum component k,
         .needs_machine = k == COMPONENT_RETRIES || k == COMPONENT_IDLE ? PLAN_YES : PLAN_UNSAID,
     };
     struct piece piece = estimate_rule_piece(maker, rule, rule->number);
+    estimate_rule_note(rule, true, NULL);
     work->replaced[k] = false;
     work->ret->components[k].item_count = 0;
     for (enum estimate_view view = VIEW_ALL; view < VIEW_COUNT_; view++)

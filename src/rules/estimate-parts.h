@@ -63,6 +63,7 @@ struct estimate_rule { /* a setting, read */
     const char *step;
     double number; /* seconds, count or share */
     bool took_effect;
+    const char *why_not; /* where it was looked at and could not be used; NULL: it was not */
 };
 
 struct estimate_maker {
@@ -86,7 +87,9 @@ struct estimate_rule *estimate_rule_find(struct estimate_maker *maker, const cha
                                          bool only_set);
 struct estimate_rule *estimate_rule_step(struct estimate_maker *maker, const char *step,
                                          bool only_set);
-/* Uses the rule: marks it, and says in the quantity what was assumed, by whom and why. */
+/* Says in the quantity what was assumed, by whom and why. Whether it took effect is for who knows
+ * whether a figure comes of it: */
+void estimate_rule_note(struct estimate_rule *rule, bool took_effect, const char *why_not);
 struct quantity estimate_rule_quantity(struct estimate_maker *maker, struct estimate_rule *rule,
                                        const char *unit, double value);
 struct piece estimate_rule_piece(struct estimate_maker *maker, struct estimate_rule *rule,
@@ -124,8 +127,8 @@ struct block_work {
     struct condition_work *conditions;
     size_t condition_count;
     uint64_t lanes;
-    bool lanes_assumed;
-    bool replaced[COMPONENT_COUNT_]; /* by a --set: no item is added */
+    struct estimate_rule *lanes_rule; /* NULL: the plan's own */
+    bool replaced[COMPONENT_COUNT_];  /* by a --set: no item is added */
     size_t item_room[COMPONENT_COUNT_];
     struct tally tally[VIEW_COUNT_][COMPONENT_COUNT_];
     struct piece piece[VIEW_COUNT_][COMPONENT_COUNT_]; /* what came of them */

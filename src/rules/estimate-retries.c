@@ -106,12 +106,10 @@ static struct piece retries_assumed(struct block_work *work, const struct condit
     struct retry_limit limit = find_limit(work);
     double left = 0.0;
 
-    if (!quantity_is_known(loss)) {
-        rate->took_effect = true;
+    if (!quantity_is_known(loss))
         return piece_open(QUANTITY_NO_EVIDENCE, loss->detail);
-    }
     if (rate->number >= 1.0 && limit.most < 0) {
-        rate->took_effect = true;
+        estimate_rule_note(rate, true, NULL); /* it is why they are open */
         return piece_open(QUANTITY_FAILED,
                           _("where every attempt fails and no limit is set, no run is ever done"));
     }
@@ -121,8 +119,6 @@ static struct piece retries_assumed(struct block_work *work, const struct condit
     piece.quantity.bound = loss->bound;
     if (loss->state == QUANTITY_ASSUMED)
         piece.quantity.detail = piece_join(work->maker->arena, piece.quantity.detail, loss->detail);
-    if (limit.rule)
-        limit.rule->took_effect = true;
     double some = -expm1((double)c->remaining * log1p(-fmin(left, 1.0 - 1e-15)));
     say_unfinished(&piece, some, limit.most, work->maker->arena);
     return piece;
@@ -253,6 +249,13 @@ void estimate_add_retries(struct block_work *work, const struct condition_work *
         piece = piece_open(QUANTITY_NO_EVIDENCE, _("no attempt was seen"));
     else
         piece = retries_drawn(work, c, &losses, loss);
+    struct estimate_rule *rules[] = {rate, loss, find_limit(work).rule};
+    const char *why_not = arena_printf(maker->arena, _("retries are open: %s"),
+                                       item.why                ? item.why
+                                       : piece.quantity.detail ? piece.quantity.detail
+                                                               : "");
+    for (size_t i = 0; i < ARRAY_LENGTH(rules); i++)
+        estimate_rule_note(rules[i], quantity_is_known(&piece.quantity), why_not);
     estimate_take_count(work, &piece, &c->count);
     estimate_work_add(work, COMPONENT_RETRIES, item, &piece, true);
 }

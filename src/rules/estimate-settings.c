@@ -238,7 +238,6 @@ struct quantity estimate_rule_quantity(struct estimate_maker *maker, struct esti
                          .unit = unit,
                          .method = "assumption",
                          .detail = assumed_detail(&rule->setting, maker->arena)};
-    rule->took_effect = true;
     if (!rule->setting.is_set) /* a --set is in no file */
         piece_add_sources(&q, &rule->setting.source, 1, maker->arena);
     return q;
@@ -250,10 +249,105 @@ struct piece estimate_rule_piece(struct estimate_maker *maker, struct estimate_r
                           .futures = simulate_fixed(seconds)};
 }
 
+void estimate_rule_note(struct estimate_rule *rule, bool took_effect, const char *why_not) {
+    if (!rule)
+        return;
+    rule->took_effect |= took_effect;
+    if (!took_effect && !rule->why_not)
+        rule->why_not = why_not;
+}
+
+/* ---- which took effect, and why others did not ---- */
+
+/* Does it say the same thing of (some of) the same blocks, or of the whole component? */
+static bool is_in_place_of(const struct estimate_maker *maker, const struct estimate_rule *other,
+                           const struct estimate_rule *rule) {
+    bool of_retries = rule->what == ESTIMATE_FAILURE_RATE || rule->what == ESTIMATE_LOST_TIME ||
+                      rule->what == ESTIMATE_RETRY_MAX;
+    if (!other->took_effect || other == rule)
+        return false;
+    if (rule->what == ESTIMATE_STEP) {
+        const struct plan_step *step = plan_step_find(maker->plan, rule->step);
+        return other->what == ESTIMATE_STEP
+                   ? strcmp(other->step, rule->step) == 0
+                   : other->what == ESTIMATE_COMPONENT && other->setting.is_set && step &&
+                         other->component == step->component;
+    }
+    if (!other->block || (strcmp(other->block, rule->block) != 0 &&
+                          strcmp(other->block, "*") != 0 && strcmp(rule->block, "*") != 0))
+        return false;
+    if (of_retries && other->what == ESTIMATE_COMPONENT)
+        return other->component == COMPONENT_RETRIES;
+    return other->what == rule->what &&
+           (rule->what != ESTIMATE_COMPONENT || other->component == rule->component);
+}
+
+static bool is_of_block(const struct estimate_rule *rule, const struct plan_block *block) {
+    if (rule->what != ESTIMATE_STEP)
+        return strcmp(rule->block, "*") == 0 || strcmp(rule->block, block->id) == 0;
+    for (size_t i = 0; i < block->steps.count; i++)
+        if (strcmp(block->steps.items[i].text, rule->step) == 0)
+            return true;
+    return false;
+}
+
+/* Is something left to do of what the rule is about? */
+static bool is_left(const struct estimate_maker *maker, const struct estimate_rule *rule) {
+    const struct estimate *ret = maker->ret;
+    for (size_t i = 0; i < ret->block_count; i++)
+        if (is_of_block(rule, ret->blocks[i].block->block) &&
+            !(ret->blocks[i].has_remaining && ret->blocks[i].remaining == 0))
+            return true;
+    return false;
+}
+
+/* What goes before an assumption of the plan. */
+static const char *what_goes_before(enum estimate_what what) {
+    switch (what) {
+    case ESTIMATE_COMPONENT:
+        return _("what was seen of it in runs and steps goes before an assumption");
+    case ESTIMATE_RUN_TIME:
+        return _("runs that count go before an assumption");
+    case ESTIMATE_RUNS:
+        return _("the plan itself says how many runs");
+    case ESTIMATE_FAILURE_RATE:
+        return _("the attempts that were seen go before an assumption");
+    case ESTIMATE_LOST_TIME:
+        return _("the failed attempts that were seen go before an assumption");
+    case ESTIMATE_RETRY_MAX:
+        return _("the plan itself says how often a run is repeated");
+    case ESTIMATE_LANES:
+        return _("the plan itself says how many lanes");
+    case ESTIMATE_STEP:
+        return _("the runs of the step that were seen go before an assumption");
+    }
+    return NULL;
+}
+
+static const char *why_no_effect(const struct estimate_maker *maker,
+                                 const struct estimate_rule *rule) {
+    for (size_t i = 0; i < maker->rule_count; i++)
+        if (is_in_place_of(maker, &maker->rules[i], rule))
+            return arena_printf(maker->arena, _("%s=%s goes before it"),
+                                maker->rules[i].setting.key, maker->rules[i].setting.value);
+    if (!is_left(maker, rule))
+        return rule->what == ESTIMATE_STEP ? _("no block that has something left needs the step")
+                                           : _("nothing is left to do there");
+    return rule->why_not ? rule->why_not : what_goes_before(rule->what);
+}
+
 void estimate_rules_list(struct estimate_maker *maker) {
     struct estimate *ret = maker->ret;
-    ret->assumed = arena_alloc(maker->arena, (maker->rule_count + 1) * sizeof *ret->assumed);
-    for (size_t i = 0; i < maker->rule_count; i++)
-        if (maker->rules[i].took_effect)
-            ret->assumed[ret->assumed_count++] = maker->rules[i].setting;
+    size_t size = (maker->rule_count + 1) * sizeof *ret->assumed;
+    ret->assumed = arena_alloc(maker->arena, size);
+    ret->without_effect = arena_alloc(maker->arena, size);
+    for (size_t i = 0; i < maker->rule_count; i++) {
+        struct estimate_setting setting = maker->rules[i].setting;
+        if (maker->rules[i].took_effect) {
+            ret->assumed[ret->assumed_count++] = setting;
+            continue;
+        }
+        setting.no_effect = why_no_effect(maker, &maker->rules[i]);
+        ret->without_effect[ret->without_effect_count++] = setting;
+    }
 }

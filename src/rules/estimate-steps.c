@@ -145,6 +145,9 @@ void estimate_add_step(struct block_work *work, const struct plan_step *step) {
         item.unit = step_piece(work, step, walls, sources, seen, 1, NULL).quantity;
         piece = step_piece(work, step, walls, sources, seen, repeats, work->study->block->id);
     }
+    estimate_rule_note(rule, repeats > 0,
+                       quantity_is_known(&item.count) ? _("the step is done already")
+                                                      : item.count.detail);
     if (!quantity_is_known(&item.count))
         piece = piece_open(QUANTITY_NOT_ENTERED, item.count.detail);
     else if (repeats == 0)

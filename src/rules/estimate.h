@@ -36,6 +36,7 @@ struct estimate_setting {
     const char *who, *why, *when; /* of an assumption; NULL for --set */
     const char *source;           /* "probelauf.yaml:80", or "--set" */
     bool is_set;                  /* from --set */
+    const char *no_effect;        /* translated: why it changes no figure; NULL: it does */
 };
 /* Is the key one of the above, and the value of its kind? *ret_why (in arena): what is wrong. */
 bool estimate_setting_check(const struct plan *plan, const char *key, const char *value,
@@ -152,6 +153,8 @@ struct estimate {
     size_t provisional_count;
     struct estimate_setting *assumed; /* the assumptions and --set values that took effect */
     size_t assumed_count;
+    struct estimate_setting *without_effect; /* the others, each with no_effect */
+    size_t without_effect_count;
     size_t reserved_gpus; /* per machine; only with has_gpus */
     bool has_gpus;
 };

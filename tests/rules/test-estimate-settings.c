@@ -266,6 +266,62 @@ static void test_lanes(void **state) {
     assert_int_equal(f->calendar.bound, QUANTITY_AT_LEAST);
 }
 
+/* ---- what changes no figure says why, and is not among the assumptions in the figures ---- */
+
+static void assert_no_effect(struct built *b, const char *key, const char *why) {
+    const struct estimate *e = built_estimate(b);
+    for (size_t i = 0; i < e->assumed_count; i++)
+        if (strcmp(e->assumed[i].key, key) == 0)
+            fail_msg("%s is among the assumptions in the figures", key);
+    for (size_t i = 0; i < e->without_effect_count; i++)
+        if (strcmp(e->without_effect[i].key, key) == 0) {
+            assert_says(e->without_effect[i].no_effect, why);
+            return;
+        }
+    fail_msg("%s is not named", key);
+}
+
+static void test_no_effect(void **state) {
+    struct built *b = *state;
+    built_set(b, "one.retry-max", "3");
+    assert_no_effect(b, "one.retry-max", "retries are open: ");
+    b->setting_count = 0;
+    built_set(b, "one.failure-rate", "0.5");
+    assert_no_effect(b, "one.failure-rate", "what a failed attempt costs is not known");
+    b->setting_count = 0;
+    built_set(b, "two.lost-time", "5");
+    assert_no_effect(b, "two.lost-time", "retries are open: ");
+    b->setting_count = 0;
+    built_set(b, "two.lanes", "5");
+    assert_no_effect(b, "two.lanes", "no time of runs");
+    b->setting_count = 0;
+    /* how often the step is repeated is open: what one takes changes nothing */
+    b->plan.steps[0].repeats = PLAN_REPEATS_UNSAID;
+    built_assume(b, "step.install", "28h");
+    assert_no_effect(b, "step.install", "how often");
+    assert_int_equal(time_of(b, 0, COMPONENT_PREPARE)->state, QUANTITY_OPEN);
+    b->plan.steps[0].repeats = PLAN_ONCE;
+    built_set(b, "one.prepare", "40");
+    assert_no_effect(b, "step.install", "one.prepare=40 goes before it");
+    b->setting_count = 0;
+    built_step_run(b, &b->plan.steps[0], 60.0);
+    assert_no_effect(b, "step.install", "runs of the step that were seen");
+    built_assume(b, "one.runs", "7");
+    b->study.blocks[0].conditions[0].has_planned = true;
+    b->study.blocks[0].conditions[1].has_planned = true;
+    assert_no_effect(b, "one.runs", "the plan itself says");
+    built_assume(b, "one.idle", "7");
+    built_set(b, "*.idle", "9");
+    assert_no_effect(b, "one.idle", "*.idle=9 goes before it");
+    built_set(b, "one.runs", "0");
+    built_set(b, "one.checking", "5");
+    assert_no_effect(b, "one.checking", "nothing is left");
+    /* a value that took effect is not said to have none */
+    assert_int_equal(b->estimate.assumed_count, 2);
+    for (size_t i = 0; i < b->estimate.assumed_count; i++)
+        assert_null(b->estimate.assumed[i].no_effect);
+}
+
 /* ---- a setting changes what depends on its key, and nothing else ---- */
 
 static bool is_same(const struct quantity *a, const struct quantity *b) {
@@ -321,6 +377,7 @@ int main(void) {
         TEST(test_failures),
         TEST(test_rate_without_cost),
         TEST(test_lanes),
+        TEST(test_no_effect),
         TEST(test_only_what_depends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
