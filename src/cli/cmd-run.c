@@ -224,8 +224,7 @@ static json_t *masked(const char *text) {
     return json_text(strbuf_str(&safe));
 }
 
-/* What only the command line knows; keys of the START record (docs/journal-format.md). Values of a
- * condition are masked by their shape alone: "max_tokens=512" is a parameter, not a secret. */
+/* What only the command line knows; keys of the START record (docs/journal-format.md). */
 static json_t *start_extra(const struct plan_run *plan) {
     json_t *extra = json_object();
     if (opt_purpose != NULL) {
@@ -244,7 +243,9 @@ static json_t *start_extra(const struct plan_run *plan) {
         (void)opt_split(opt_condition.items[i], &key, &value);
         AUTO_STRBUF struct strbuf safe_key = STRBUF_INIT;
         str_add_printable(&safe_key, key, strlen(key));
-        json_put(condition, strbuf_str(&safe_key), masked(value));
+        AUTO_STRBUF struct strbuf safe_value = STRBUF_INIT;
+        secret_mask_value(key, value, &safe_value);
+        json_put_text(condition, strbuf_str(&safe_key), strbuf_str(&safe_value));
     }
     json_put(extra, "condition", condition);
     json_t *changes = json_array();

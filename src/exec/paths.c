@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/msg.h"
+#include "text/secret.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -113,7 +114,9 @@ json_t *path_describe(const char *path, struct path_facts *ret_facts) {
     json_t *json = json_object();
     struct path_facts facts = {.complete = true};
     struct stat status;
-    json_put_text(json, "path", path);
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    secret_mask(path, strlen(path), &safe);
+    json_put_text(json, "path", strbuf_str(&safe));
     if (stat(path, &status) < 0) {
         int error = errno;
         facts.complete = error == ENOENT || error == ENOTDIR;

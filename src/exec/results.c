@@ -237,7 +237,7 @@ static void write_mark(struct recorder *recorder, const struct exec_output_resul
     else
         json_put_text(mark, "text", json_get_text(answered, "text", ""));
     if (result->unit != NULL)
-        json_put_text(mark, "unit", result->unit);
+        put_masked(mark, "unit", result->unit);
     json_put(mark, "source", source_of(result));
     json_put(mark, "method", method_of(result));
     recorder_write(recorder, JOURNAL_MARK, mark, true);
@@ -248,7 +248,7 @@ static void add_absent(json_t *absent, const struct exec_output_result *result,
     json_t *entry = json_object();
     put_masked(entry, "name", result->name);
     if (result->unit != NULL)
-        json_put_text(entry, "unit", result->unit);
+        put_masked(entry, "unit", result->unit);
     json_put(entry, "source", source_of(result));
     json_put_text(entry, "reason", json_get_text(answered, "reason", missing));
     const char *detail = json_get_text(answered, "detail", NULL);
@@ -303,7 +303,7 @@ json_t *results_to_start(const struct exec_options *options) {
         json_t *entry = json_object();
         put_masked(entry, "name", result->name);
         if (result->unit != NULL)
-            json_put_text(entry, "unit", result->unit);
+            put_masked(entry, "unit", result->unit);
         put_masked(entry, "file", result->file);
         put_masked(entry, kind_name(result->spec.kind), result->spec.what);
         if (result->spec.kind == EXTRACT_CSV)

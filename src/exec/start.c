@@ -84,15 +84,15 @@ static void put_inputs(json_t *start, const struct exec_options *options) {
         json_t *input = path_describe(options->inputs[i], &facts);
         const char *name = options->input_names != NULL ? options->input_names[i] : NULL;
         if (name != NULL && strcmp(name, options->inputs[i]) != 0) {
-            json_put_text(input, "path", name);
-            json_put_text(input, "at", options->inputs[i]);
+            json_put(input, "path", masked(name));
+            json_put(input, "at", masked(options->inputs[i]));
         }
         json_array_append_new(inputs, input);
     }
     json_put(start, "inputs", inputs);
     json_t *outputs = json_array();
     for (size_t i = 0; i < count_of(options->outputs); i++)
-        json_array_append_new(outputs, json_text(options->outputs[i]));
+        json_array_append_new(outputs, masked(options->outputs[i]));
     json_put(start, "outputs", outputs);
 }
 

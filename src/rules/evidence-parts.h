@@ -16,6 +16,9 @@ const char *evidence_pairs_text(const struct plan_pairs *pairs, struct arena *ar
 /* Two sentences as one; either may be NULL. */
 const char *evidence_joined(const char *a, const char *b, struct arena *arena);
 
+/* Is that what a record says of the planned value? Secrets are masked in records. */
+bool evidence_is_recorded_value(const char *name, const char *planned, const char *recorded);
+
 /* Why the run does not belong to the condition as the plan has it now: another study, paper
  * version, parameter, command. NULL: it does. */
 const char *evidence_why_other_condition(const struct run *run, const struct plan *plan,

@@ -83,6 +83,16 @@ static bool is_recorded_as(const char *planned, const char *recorded) {
     return strcmp(strbuf_str(&masked), recorded) == 0;
 }
 
+bool evidence_is_recorded_value(const char *name, const char *planned, const char *recorded) {
+    AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
+
+    if (!strstr(recorded, SECRET_MASK))
+        return strcmp(planned, recorded) == 0;
+    secret_mask_value(name, planned, &masked);
+    return strcmp(strbuf_str(&masked), recorded) == 0 ||
+           is_recorded_as(planned, recorded); /* older records know shapes only */
+}
+
 /* Results of different versions of a paper are never mixed (A1). */
 static const char *why_other_paper(const struct run *run, const struct plan *plan,
                                    struct arena *arena) {
@@ -127,7 +137,7 @@ static const char *why_other_parameter(const struct run *run,
             return arena_printf(arena, _("%s was not set, the plan says %s"),
                                 evidence_shown(pair->name, arena),
                                 evidence_shown(pair->value, arena));
-        if (!is_recorded_as(pair->value, was))
+        if (!evidence_is_recorded_value(pair->name, pair->value, was))
             return arena_printf(arena, _("%s was %s, the plan says %s"),
                                 evidence_shown(pair->name, arena), evidence_shown(was, arena),
                                 evidence_shown(pair->value, arena));
@@ -284,6 +294,14 @@ static const json_t *input_find(const json_t *inputs, const char *path) {
     return NULL;
 }
 
+static const json_t *input_find_planned(const json_t *inputs, const char *path) {
+    AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
+    const json_t *found = input_find(inputs, path); /* older records do not mask it */
+
+    secret_mask(path, strlen(path), &masked);
+    return found ? found : input_find(inputs, strbuf_str(&masked));
+}
+
 static const char *number_of(const json_t *input, const char *key, struct arena *arena) {
     const json_t *number = json_object_get(input, key);
     return json_is_integer(number)
@@ -335,7 +353,7 @@ static const char *why_input_missing(const json_t *inputs, const struct plan_con
 
     for (size_t i = 0; i < names->count; i++) {
         const char *path = plan_fill(condition, names->items[i].text, arena);
-        if (!input_find(inputs, path))
+        if (!input_find_planned(inputs, path))
             return arena_printf(arena, _("its inputs do not include %s, which the plan names"),
                                 evidence_shown(path, arena));
     }

@@ -97,7 +97,8 @@ static const char *parameter_text(const struct plan_condition *condition, const 
 static bool has_given(const struct plan_condition *condition, const struct plan_pairs *given) {
     for (size_t i = 0; i < given->count; i++) {
         const char *value = parameter_text(condition, given->items[i].name);
-        if (!value || strcmp(value, given->items[i].value) != 0)
+        if (!value ||
+            !evidence_is_recorded_value(given->items[i].name, value, given->items[i].value))
             return false;
     }
     return true;
@@ -108,9 +109,10 @@ static size_t count_differences(const struct plan_condition *condition, const js
     size_t same_names = 0;
 
     for (size_t i = 0; i < condition->parameter_count; i++) {
-        const char *was = json_get_text(parameters, condition->parameters[i].name, NULL);
+        const struct plan_pair *pair = &condition->parameters[i];
+        const char *was = json_get_text(parameters, pair->name, NULL);
         same_names += was != NULL;
-        differences += !was || strcmp(was, condition->parameters[i].value) != 0;
+        differences += !was || !evidence_is_recorded_value(pair->name, pair->value, was);
     }
     return differences + json_object_size(parameters) - same_names;
 }

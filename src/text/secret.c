@@ -660,6 +660,43 @@ void secret_mask(const char *text, size_t length, struct strbuf *out) {
     strbuf_add(out, text + m.done, length - m.done);
 }
 
+/* ---- parameters ---- */
+
+/* "0", "2", "true": a switch or a count. */
+static bool is_switch(const struct masker *m) {
+    return (m->length <= 3 && strspn(m->text, "0123456789") == m->length) ||
+           is_plain_word(m, (struct range){0, m->length});
+}
+
+/* "bos", "last", "sep_token": few letters, and nothing else. */
+static bool is_short_word(const struct masker *m) {
+    for (size_t i = 0; i < m->length; i++)
+        if (!isalpha((unsigned char)m->text[i]) && m->text[i] != '_')
+            return false;
+    return m->length <= 9;
+}
+
+void secret_mask_value(const char *name, const char *value, struct strbuf *out) {
+    struct masker m = {.text = value, .length = strlen(value)};
+    bool is_secret = false;
+
+    switch (secret_name_class(name, strlen(name))) {
+    case SECRET_NAME_NO:
+    case SECRET_NAME_WEAK:
+        break;
+    case SECRET_NAME_TOKEN:
+        is_secret = !is_switch(&m) && !is_short_word(&m) && !is_model_value(&m, 0);
+        break;
+    case SECRET_NAME_STRONG:
+        is_secret = !is_switch(&m);
+        break;
+    }
+    if (is_secret && m.length > 0)
+        strbuf_add_str(out, SECRET_MASK);
+    else
+        secret_mask(value, m.length, out);
+}
+
 /* ---- argv ---- */
 
 /* "--token" whose value is the next argument. */

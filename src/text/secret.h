@@ -23,6 +23,12 @@
  */
 void secret_mask(const char *text, size_t length, struct strbuf *out);
 
+/* The value of a parameter of that name. "max_tokens=512" and "token=bos" are parameters, and "key"
+ * is more often a column than a credential: behind a name that can mean nothing else ("password",
+ * "api_key") all is masked but a switch or a count, behind "token" all but a word of a model; any
+ * other value is masked by its own shape alone. */
+void secret_mask_value(const char *name, const char *value, struct strbuf *out);
+
 /* argv as a whole, since a secret may follow its option: ["--token","abc"] →
  * ["--token","[masked]"]. New array of texts. */
 json_t *secret_mask_argv(const char *const *argv, size_t count);

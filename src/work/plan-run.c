@@ -5,6 +5,7 @@
  */
 #include "work/plan-run.h"
 
+#include "base/digest.h"
 #include "base/msg.h"
 #include "base/str.h"
 #include "exec/expect.h"
@@ -345,11 +346,23 @@ int plan_run_find(const struct plan_run_request *request, struct plan_run *ret, 
 
 /* ---- START ---- */
 
-/* By its shape alone: "max_tokens=512" is a parameter, not a secret. */
 static json_t *masked(const char *text) {
     AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
     secret_mask(text, strlen(text), &safe);
     return json_text(strbuf_str(&safe));
+}
+
+static json_t *masked_value(const struct plan_pair *pair) {
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    secret_mask_value(pair->name, pair->value, &safe);
+    return json_text(strbuf_str(&safe));
+}
+
+/* A digest holds no secret, what somebody wrote may. */
+static json_t *template_id(const char *id) {
+    bool is_digest =
+        strlen(id) == SHA256_HEX_SIZE - 1 && id[strspn(id, "0123456789abcdef")] == '\0';
+    return is_digest ? json_text(id) : masked(id);
 }
 
 void plan_run_put_start(const struct plan_run *run, json_t *start) {
@@ -371,11 +384,11 @@ void plan_run_put_start(const struct plan_run *run, json_t *start) {
         return;
     json_put_text(start, "condition_id", run->condition->id);
     if (run->condition->block->template_id != NULL)
-        json_put_text(start, "template_id", run->condition->block->template_id);
+        json_put(start, "template_id", template_id(run->condition->block->template_id));
     json_t *parameters = json_object();
     for (size_t i = 0; i < run->condition->parameter_count; i++) {
         const struct plan_pair *pair = &run->condition->parameters[i];
-        json_put(parameters, pair->name, masked(pair->value));
+        json_put(parameters, pair->name, masked_value(pair));
     }
     json_put(start, "parameters", parameters);
 }

@@ -11,6 +11,7 @@
 #include "exec/paths.h"
 #include "rules/comparable.h"
 #include "rules/estimate.h"
+#include "text/secret.h"
 #include "work/content.h"
 #include "work/event.h"
 
@@ -80,13 +81,15 @@ static int add_input(json_t *inputs, const char *folder, const char *name,
     AUTO_FREE char *path = name[0] == '/' ? mem_strdup(name) : mem_printf("%s/%s", folder, name);
     struct path_facts facts;
     char hex[SHA256_HEX_SIZE];
-    if (names_input(inputs, name))
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    secret_mask(name, strlen(name), &safe);
+    if (names_input(inputs, strbuf_str(&safe)))
         return 0;
     AUTO_JSON json_t *input = path_describe(path, &facts);
     int rc = content_digest(path, progress, hex, err);
     if (rc < 0)
         return rc;
-    json_put_text(input, "path", name);
+    json_put_text(input, "path", strbuf_str(&safe));
     json_put_text(input, "sha256", hex);
     json_array_append_new(inputs, steal(input));
     return 0;

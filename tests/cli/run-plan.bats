@@ -285,6 +285,23 @@ start_lacks() {
     becomes "no evidence for mode=slow of block 'compare': it ran in folder '.', the plan says 'work'" --block compare -c mode=slow -- sh job.sh slow 2
 }
 
+@test "what the plan fills in is masked where it is a secret, and the run counts all the same" {
+    local token='gh''p_Abcdefghijklmnopqrstuvwxyz0123456789'
+    sed -i "s/fixed: {n: 1}/fixed: {n: 1, password: hunter2, tok: $token, max_tokens: 512}/;
+            s/^    runs: 1$/    runs: 1\n    template_id: $token/;
+            s/unit: nat/unit: $token/; s|outputs: .*|outputs: ['out/{tok}.json']|;
+            s|inputs: .*|inputs: [data.txt, '{tok}.txt']|" probelauf.yaml
+    echo x >"$token.txt"
+    becomes "evidence for mode=fast of block 'validate'; 1 of 1 runs done" --block validate -c mode=fast -c password=hunter2 -c max_tokens=512
+    start_has '"password":"[masked]"'
+    start_has '"max_tokens":"512"'
+    start_has '"condition":{"mode":"fast","password":"[masked]","max_tokens":"512"}'
+    start_lacks hunter2
+    run probelauf export journal --text @1
+    lacks "$token"
+    lacks "hunter2"
+}
+
 @test "no command, from elsewhere: paths of options mean where the user is" {
     cd sub
     echo mine >mine.txt

@@ -203,6 +203,44 @@ static void test_folder_not_recorded(void **state) {
     assert_counts(f);
 }
 
+/* What a secret was is not recorded; that keeps no run from being what it was. */
+static void test_masked_parameter(void **state) {
+    struct fixture *f = *state;
+    json_t *parameters = json_get_object(f->run->start, "parameters");
+    struct plan_condition condition = *f->condition;
+    struct plan_pair *pairs =
+        arena_alloc(f->s.arena, (condition.parameter_count + 1) * sizeof *pairs);
+
+    memcpy(pairs, condition.parameters, condition.parameter_count * sizeof *pairs);
+    pairs[condition.parameter_count++] = (struct plan_pair){"password", "hunter2"};
+    condition.parameters = pairs;
+    f->condition = &condition;
+    json_put_text(parameters, "password", "[masked]");
+    assert_counts(f); /* the ids are the same */
+    json_put_text(f->run->start, "condition_id", "of an earlier plan");
+    assert_none(f, "another command template");
+    json_put_text(parameters, "password", "0");
+    assert_none(f, "password was 0, the plan says hunter2");
+    json_put_text(parameters, "password", "[masked]");
+    json_put_text(parameters, "tokens", "128");
+    assert_none(f, "tokens was 128, the plan says 96");
+}
+
+/* The name of an input may hold a secret that was filled in. */
+static void test_masked_input(void **state) {
+    struct fixture *f = *state;
+    struct plan_block block = *f->condition->block;
+    block.inputs = build_texts(f->s.arena, "in/token=abcdefabcdef1");
+    f->condition->block = &block;
+    f->target.reference = NULL;
+    build_put(f->run->start, "inputs", "[{\"path\":\"in/token=[masked]\",\"kind\":\"file\"}]");
+    assert_counts(f);
+    build_put(f->run->start, "inputs", "[{\"path\":\"in/token=abcdefabcdef1\",\"kind\":\"file\"}]");
+    assert_counts(f); /* an older record */
+    build_put(f->run->start, "inputs", "[{\"path\":\"in/other\",\"kind\":\"file\"}]");
+    assert_none(f, "its inputs do not include");
+}
+
 /* A secret in the plan's command is masked in the record; that does not keep them apart. */
 static void test_masked_command(void **state) {
     struct fixture *f = *state;
@@ -676,6 +714,8 @@ int main(void) {
         TEST(test_parameters),
         TEST(test_command),
         TEST(test_masked_command),
+        TEST(test_masked_parameter),
+        TEST(test_masked_input),
         TEST(test_folder),
         TEST(test_folder_not_recorded),
         TEST(test_hostile_texts),

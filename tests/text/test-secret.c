@@ -591,6 +591,55 @@ static void test_any_text(void **state) {
     }
 }
 
+static void assert_masks(const char *name, const char *value, const char *want) {
+    AUTO_STRBUF struct strbuf got = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf twice = STRBUF_INIT;
+    secret_mask_value(name, value, &got);
+    if (strcmp(strbuf_str(&got), want) != 0)
+        fail_msg("%s=%s became '%s', not '%s'", name, value, strbuf_str(&got), want);
+    secret_mask_value(name, strbuf_str(&got), &twice);
+    assert_string_equal(strbuf_str(&twice), want);
+}
+
+/* Parameters of an experiment are named like secrets, too. */
+static void test_values(void **state) {
+    static const char *const secret[][2] = {
+        {"password", "hunter2"},   {"password", "swordfish"}, {"Passwd", "x"},
+        {"password", "12345"},     {"secret", "low entropy"}, {"api_key", "abcdef"},
+        {"apikey", "abcdef"},      {"access_key", "abcdef"},  {"private-key", "abc def"},
+        {"access_token", "first"}, {"token", "abc123def456"}, {"token", "correct-horse"},
+        {"hf_token", "abc1"},      {"token", "swordfishes"},  {"db.password", "none of it"},
+    };
+    static const char *const plain[][2] = {
+        {"max_tokens", "512"},
+        {"token", "bos"},
+        {"token", "512"},
+        {"token", "<pad>"},
+        {"token", "last"},
+        {"tokens", "96"},
+        {"pad_token", "[PAD]"},
+        {"key", "name"},
+        {"sort_key", "date"},
+        {"password", "false"},
+        {"password", "0"},
+        {"secret", "16"},
+        {"password", ""},
+        {"tokenizer", "bpe-32k-v2"},
+        {"num_key_value_heads", "8"},
+        {"password_file", "/run/p"},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(secret); i++)
+        assert_masks(secret[i][0], secret[i][1], SECRET_MASK);
+    for (size_t i = 0; i < ARRAY_LENGTH(plain); i++)
+        assert_masks(plain[i][0], plain[i][1], plain[i][1]);
+    uint64_t seed = 3;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_printf(&text, "%s%s", "gh", "p_");
+    add_random(&text, &seed, ALNUM, 36);
+    assert_masks("max_tokens", strbuf_str(&text), SECRET_MASK); /* by its shape */
+}
+
 int main(int argc, char **argv) {
     if (argc == 3 && strcmp(argv[1], "--print") == 0)
         return print_cases(strtoull(argv[2], NULL, 10));
@@ -598,7 +647,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_shapes),   cmocka_unit_test(test_harmless),
         cmocka_unit_test(test_context),  cmocka_unit_test(test_argv),
         cmocka_unit_test(test_names),    cmocka_unit_test(test_variables),
-        cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_any_text), cmocka_unit_test(test_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
