@@ -92,6 +92,17 @@ int str_to_double(const char *text, double *ret_value) {
     return 0;
 }
 
+bool str_is_kept_whole(const char *number) {
+    number += *number == '-' || *number == '+';
+    number += strspn(number, "0");
+    size_t digits = strspn(number, "0123456789");
+    if (number[digits] != '\0')
+        return true;
+    while (digits > 0 && number[digits - 1] == '0')
+        digits--;
+    return digits <= 15;
+}
+
 /* ---- decimals ---- */
 
 bool str_take_decimal(const char **at, struct str_decimal *ret_decimal) {

@@ -37,6 +37,10 @@ int str_to_i64(const char *text, int64_t *ret_value);
 int str_to_u64(const char *text, uint64_t *ret_value);
 int str_to_double(const char *text, double *ret_value); /* refuses nan, inf, hex, "1,5" */
 
+/* Records keep 15 digits of a number (json.h). Of a fraction the rest is nothing, but an integer of
+ * more may be a checksum, and would be another one: false. */
+bool str_is_kept_whole(const char *number);
+
 /* Digits, and digits behind a point, at *at, which is moved behind them. false: none there, or no
  * digit on one side of the point. */
 struct str_decimal {

@@ -160,9 +160,10 @@ static bool is_no_number(const char *field) {
 static const char *put_result(json_t *mark, const char *name, const char *field, const char *unit) {
     double value;
     put_masked(mark, "name", name);
-    if (str_to_double(field, &value) == 0) {
+    bool is_number = str_to_double(field, &value) == 0;
+    if (is_number && str_is_kept_whole(field)) {
         put_number(mark, "value", value);
-    } else if (is_no_number(field)) {
+    } else if (is_number || is_no_number(field)) {
         json_put_text(mark, "text", field);
     } else {
         return N_("the value of the result is not a number");

@@ -42,25 +42,12 @@ static void trim(const char **bytes, size_t *length) {
         (*bytes)++;
 }
 
-/* Records keep 15 digits of a number. Of a fraction the rest is nothing, but an integer of more
- * may be a checksum, and would be another one. */
-static bool is_kept_whole(const char *text) {
-    text += *text == '-' || *text == '+';
-    text += strspn(text, "0");
-    size_t digits = strspn(text, "0123456789");
-    if (text[digits] != '\0')
-        return true;
-    while (digits > 0 && text[digits - 1] == '0')
-        digits--;
-    return digits <= 15;
-}
-
 /* A text that may be a number: blanks around it are not part of it. */
 static void take_text(const char *bytes, size_t length, struct arena *arena,
                       struct extract_value *ret_value) {
     trim(&bytes, &length);
     struct extract_value value = {.text = keep(arena, bytes, length)};
-    value.is_number = length <= VALUE_MAX && is_kept_whole(value.text) &&
+    value.is_number = length <= VALUE_MAX && str_is_kept_whole(value.text) &&
                       str_to_double(value.text, &value.number) == 0;
     *ret_value = value;
 }
@@ -190,7 +177,7 @@ static int extract_json(const char *pointer, const char *text, size_t length, st
     AUTO_STRBUF struct strbuf shown = STRBUF_INIT;
     json_add_compact(&shown, found);
     *ret_value = (struct extract_value){.is_number = json_is_number(found) &&
-                                                     is_kept_whole(strbuf_str(&shown)),
+                                                     str_is_kept_whole(strbuf_str(&shown)),
                                         .number = json_number_value(found),
                                         .text = arena_strdup(arena, strbuf_str(&shown))};
     return 0;

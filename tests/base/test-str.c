@@ -208,6 +208,23 @@ static void test_doubles(void **state) {
     assert_true(value >= 99 && value <= 99);
 }
 
+static void test_kept_whole(void **state) {
+    static const char *const kept[] = {"0",
+                                       "-12",
+                                       "123456789012345",
+                                       "1e300",
+                                       "0.12345678901234567",
+                                       "000000000000000012",
+                                       "-120000000000000000000"};
+    static const char *const not_kept[] = {"1234567890123456", "-9007199254740993",
+                                           "+1234567890123456789"};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(kept); i++)
+        assert_true(str_is_kept_whole(kept[i]));
+    for (size_t i = 0; i < ARRAY_LENGTH(not_kept); i++)
+        assert_false(str_is_kept_whole(not_kept[i]));
+}
+
 static void test_durations(void **state) {
     (void)state;
     static const struct {
@@ -328,6 +345,7 @@ int main(void) {
         cmocka_unit_test(test_width),
         cmocka_unit_test(test_integers),
         cmocka_unit_test(test_doubles),
+        cmocka_unit_test(test_kept_whole),
         cmocka_unit_test(test_durations),
         cmocka_unit_test(test_nearest),
         cmocka_unit_test(test_base64),

@@ -84,6 +84,10 @@ static void reads_each_verb(void **state) {
         {"- result speed 31.25 token/s",
          "{'verb':'result','name':'speed','value':31.25,'unit':'token/s'}"},
         {"- result my%20loss -1", "{'verb':'result','name':'my loss','value':-1}"},
+        {"- result sum 123456789012345", "{'verb':'result','name':'sum','value':123456789012345}"},
+        {"- result sum 1234567890123456789 1",
+         "{'verb':'result','name':'sum','text':'1234567890123456789','unit':'1'}"},
+        {"- result sum 3000000000000000000000", "{'verb':'result','name':'sum','value':3e21}"},
         {"- result loss NaN", "{'verb':'result','name':'loss','text':'NaN'}"},
         {"- result loss -inf x", "{'verb':'result','name':'loss','text':'-inf','unit':'x'}"},
     };
