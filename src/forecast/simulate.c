@@ -281,11 +281,13 @@ static void draw_shares(gsl_rng *random, size_t count, double *shares) {
 struct futures simulate_retries(uint64_t attempts, uint64_t failures, const double *lost,
                                 size_t lost_count, uint64_t successes, int64_t retry_max,
                                 struct simulate_stream stream, size_t draws, struct arena *arena,
-                                double *ret_unfinished) {
+                                double *ret_unfinished, double *ret_failures) {
     double without_end = 0.0;
 
     if (ret_unfinished)
         *ret_unfinished = 0.0;
+    if (ret_failures)
+        *ret_failures = 0.0;
     if (successes == 0)
         return simulate_value(0.0);
     if (attempts == 0 || failures > attempts || lost_count == 0)
@@ -296,6 +298,7 @@ struct futures simulate_retries(uint64_t attempts, uint64_t failures, const doub
 
     struct futures futures = drawn(draws, arena);
     AUTO_FREE double *shares = mem_alloc(lost_count * sizeof *shares);
+    AUTO_FREE double *counts = mem_alloc(draws * sizeof *counts);
     gsl_rng *shared = stream_new(stream.seed, stream.shared, NULL);
     gsl_rng *random = stream_new(stream.seed, stream.shared, stream.own);
     for (size_t i = 0; i < draws; i++) {
@@ -308,6 +311,7 @@ struct futures simulate_retries(uint64_t attempts, uint64_t failures, const doub
             retry_max < 0 ? draw_unlimited(random, chance, (double)successes)
                           : draw_limited(random, chance, (double)successes, retry_max, &unfinished);
         without_end += unfinished >= 0.5;
+        counts[i] = count;
         futures.draws[i] = draw_losses(random, lost, shares, lost_count, count);
     }
     gsl_rng_free(shared);
@@ -315,5 +319,8 @@ struct futures simulate_retries(uint64_t attempts, uint64_t failures, const doub
     simulate_settle(&futures);
     if (ret_unfinished)
         *ret_unfinished = without_end / (double)draws;
+    predict_sort(counts, draws);
+    if (ret_failures)
+        *ret_failures = predict_quantile(counts, draws, 0.50);
     return futures;
 }

@@ -59,12 +59,12 @@ struct futures simulate_runs(const double *values, size_t count, uint64_t repeat
  * posterior Beta(1/2 + failures, 1/2 + attempts - failures), each failure costs one of `lost`,
  * whose unknown shares are drawn once per future (Rubin's Bayesian bootstrap). retry_max < 0: no
  * limit. *ret_unfinished (may be NULL): share of the futures in which some run is not finished
- * after retry_max repeats. Open without an attempt or without a known loss; 0 successes: the value
- * 0. */
+ * after retry_max repeats. *ret_failures (may be NULL): how many failures, the median. Open without
+ * an attempt or without a known loss; 0 successes: the value 0. */
 struct futures simulate_retries(uint64_t attempts, uint64_t failures, const double *lost,
                                 size_t lost_count, uint64_t successes, int64_t retry_max,
                                 struct simulate_stream stream, size_t draws, struct arena *arena,
-                                double *ret_unfinished);
+                                double *ret_unfinished, double *ret_failures);
 
 struct futures simulate_value(double value); /* seen, and may come out otherwise */
 struct futures simulate_fixed(double value); /* assumed */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Single values of a plan from their text. 0; -EINVAL: it is something else; -ERANGE: it is one,
- * but too large. Internal to plan/.
+ * but too large. For plan/, and for rules/ that read the same values elsewhere.
  */
 #pragma once
 

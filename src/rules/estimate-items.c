@@ -150,6 +150,9 @@ static void find_conditions(struct block_work *work) {
         struct condition_work *c = &work->conditions[i];
         c->study = &block->conditions[i];
         c->count_used = estimate_counting_runs(c->study, arena, &c->runs, &c->walls);
+        c->is_unsupported = /* what ran and counts can run */
+            c->study->condition->supported == PLAN_NO && c->study->level != EVIDENCE_MEASURED &&
+            c->count_used == 0;
         c->sources = arena_alloc(arena, (c->count_used + 1) * sizeof *c->sources);
         for (size_t r = 0; r < c->count_used; r++)
             c->sources[r] = arena_strdup(arena, c->runs[r]->id ? c->runs[r]->id : "");
@@ -194,7 +197,42 @@ const char *estimate_condition_name(const struct condition_work *c) {
     return c->study->condition->label ? c->study->condition->label : "";
 }
 
+const char *estimate_why_unsupported(void) {
+    return _("the plan says that the code does not support it");
+}
+
+/* "probelauf.yaml:52, generate.py:120": the value that is not supported, else the condition. */
+const char *estimate_unsupported_at(const struct plan *plan, const struct plan_condition *condition,
+                                    struct arena *arena) {
+    const struct plan_block *block = condition->block;
+    for (size_t a = 0; a < condition->axis_count; a++)
+        for (size_t i = 0; block && i < block->axis_count; i++)
+            for (size_t v = 0; v < block->axes[i].value_count; v++) {
+                const struct plan_value *value = &block->axes[i].values[v];
+                if (value->supported != PLAN_NO ||
+                    strcmp(block->axes[i].name, condition->axes[a].name) != 0 ||
+                    strcmp(value->text, condition->axes[a].value) != 0)
+                    continue;
+                const char *line =
+                    plan_source(plan, value->at.line > 0 ? value->at : block->axes[i].at, arena);
+                return value->supported_source
+                           ? arena_printf(arena, "%s, %s", line, value->supported_source)
+                           : line;
+            }
+    return plan_source(plan, condition->at, arena);
+}
+
+static struct piece unsupported(const struct block_work *work, const struct condition_work *c) {
+    struct arena *arena = work->maker->arena;
+    return piece_open(
+        QUANTITY_NOT_SUPPORTED,
+        arena_printf(arena, _("the plan says that the code does not support it (%s)"),
+                     estimate_unsupported_at(work->maker->plan, c->study->condition, arena)));
+}
+
 static const char *why_no_evidence(const struct condition_work *c) {
+    if (c->is_unsupported)
+        return estimate_why_unsupported();
     if (c->study->level == EVIDENCE_FUNCTION_TEST)
         return _("only function tests");
     return c->study->why ? c->study->why : _("no run counts");
@@ -203,6 +241,8 @@ static const char *why_no_evidence(const struct condition_work *c) {
 /* Why there is nothing to project from, and what would change it. */
 static struct piece no_evidence(const struct block_work *work, const struct condition_work *c) {
     struct arena *arena = work->maker->arena;
+    if (c->is_unsupported)
+        return unsupported(work, c);
     const char *what = c->study->level == EVIDENCE_FUNCTION_TEST
                            ? _("only function tests: they are never projected from")
                            : _("no run counts for it");
@@ -314,12 +354,18 @@ static void add_runs(struct block_work *work, const struct condition_work *c) {
         .name = estimate_condition_name(c),
         .condition = c->study->condition,
         .why = c->has_remaining ? why_no_evidence(c) : c->count.detail,
-        .remedy = c->has_remaining ? ESTIMATE_MAKE_RUN : ESTIMATE_ENTER,
+        .remedy = !c->has_remaining   ? ESTIMATE_ENTER
+                  : c->is_unsupported ? ESTIMATE_SUPPORT
+                                      : ESTIMATE_MAKE_RUN,
         .count = c->count,
         .needs_machine = PLAN_YES,
     };
     struct estimate_rule *rule = run_time_rule(work, c);
     bool is_done = c->has_remaining && c->remaining == 0;
+    if (c->is_unsupported && !is_done) {
+        estimate_rule_note(rule, false, estimate_why_unsupported());
+        rule = NULL;
+    }
     struct piece unit =
         rule && !is_done ? piece_open(QUANTITY_NO_EVIDENCE, NULL) : project(work, c, 1, NULL);
 

@@ -209,13 +209,13 @@ static const char *let_see_text(const struct remedy *remedy) {
                         keys);
 }
 
-static const char *enter_text(const struct remedy *remedy) {
+/* What is to be entered, or the places that are to be changed. */
+static const char *places_text(const struct remedy *remedy, size_t most) {
     struct words words = words_new(remedy->count, remedy->arena);
     for (size_t i = 0; i < remedy->count; i++)
         if (remedy->parts[i]->enter)
             words_add(&words, remedy->parts[i]->enter);
-    return arena_printf(remedy->arena, _("enter in the plan: %s"),
-                        words_text(&words, words.count, remedy->arena));
+    return words_text(&words, most > 0 ? most : words.count, remedy->arena);
 }
 
 const char *estimate_remedy_text(const struct estimate *estimate,
@@ -248,7 +248,10 @@ const char *estimate_remedy_text(const struct estimate *estimate,
                             words_text(&keys, whole ? keys.count : KEYS_NAMED, arena));
     }
     case ESTIMATE_ENTER:
-        return enter_text(&remedy);
+        return arena_printf(arena, _("enter in the plan: %s"), places_text(&remedy, 0));
+    case ESTIMATE_SUPPORT:
+        return arena_printf(arena, _("change the code, or take it out of the plan: %s"),
+                            places_text(&remedy, whole ? 0 : KEYS_NAMED));
     case ESTIMATE_REMEDY_COUNT_:
         break;
     }
@@ -283,6 +286,7 @@ static bool is_equal(const char *a, const char *b) {
 }
 
 struct finder {
+    const struct plan *plan;
     struct estimate_openings *list;
     struct arena *arena;
     size_t first; /* of the component at hand */
@@ -332,6 +336,8 @@ static void find_of_item(const struct finder *finder, struct estimate_open part,
         part.what = item->why ? item->why : detail;
         if (item->remedy == ESTIMATE_ENTER)
             part.enter = what_to_enter(&part, item, arena);
+        if (item->remedy == ESTIMATE_SUPPORT)
+            part.enter = estimate_unsupported_at(finder->plan, item->condition, arena);
         find_item(finder, part, item);
     } else if (item->time.bound == QUANTITY_AT_LEAST) {
         part.what = arena_printf(arena, _("at least: %s"), detail);
@@ -391,7 +397,7 @@ void estimate_block_open(struct block_work *work) {
 
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
         const struct estimate_component *of = &work->ret->components[k];
-        const struct finder finder = {&list, work->maker->arena, list.count, of};
+        const struct finder finder = {work->maker->plan, &list, work->maker->arena, list.count, of};
         const struct estimate_open part = {
             .block = work->study->block, .has_component = true, .component = k};
         if (of->item_count == 0 && !quantity_is_known(&of->time))
@@ -408,7 +414,7 @@ void estimate_task_open(struct estimate_maker *maker, struct estimate_openings *
                         const struct estimate_item *item) {
     const struct plan_task *task = item->task;
     const struct estimate_component of = {.item_count = 1};
-    const struct finder finder = {list, maker->arena, list->count, &of};
+    const struct finder finder = {maker->plan, list, maker->arena, list->count, &of};
     struct estimate_open part = {
         .has_component = true,
         .component = task->has_component ? task->component : COMPONENT_PREPARE,

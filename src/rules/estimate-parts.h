@@ -111,6 +111,7 @@ struct condition_work {
     const struct study_condition *study;
     bool has_remaining;
     uint64_t remaining;
+    bool is_unsupported;   /* the plan says so, and it never ran: no time of it is projected */
     struct quantity count; /* of remaining runs */
     double *walls;         /* of the runs that count, newest first */
     const struct run **runs;
@@ -148,6 +149,10 @@ enum component estimate_component_of(enum phase phase);
 /* Does a run tell its phases apart? */
 bool estimate_is_separated(const struct run *run);
 
+/* Why the condition counts as open although something might be known, and where that stands. */
+const char *estimate_why_unsupported(void);
+const char *estimate_unsupported_at(const struct plan *plan, const struct plan_condition *condition,
+                                    struct arena *arena);
 const char *estimate_condition_key(const struct condition_work *c); /* of its random stream */
 const char *estimate_condition_name(const struct condition_work *c);
 /* The plan's line, or the block's where that is in no file. */
@@ -166,6 +171,8 @@ void estimate_work_add(struct block_work *work, enum component k, struct estimat
                        const struct piece *piece, bool side_by_side);
 
 /* estimate-retries.c, estimate-steps.c */
+bool estimate_is_incurable(const struct study_run *run); /* an attempt that a repeat of would only
+                                                            fail again */
 void estimate_add_retries(struct block_work *work, const struct condition_work *c);
 void estimate_add_step(struct block_work *work, const struct plan_step *step);
 

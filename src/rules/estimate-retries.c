@@ -15,9 +15,15 @@ struct losses {
     const char **sources;
     size_t count;
     bool at_least, unknown;
-    const char **attempts; /* run ids of all attempts */
-    size_t attempt_count;
+    const char **attempts; /* run ids of the attempts that say how often a repeat is needed */
+    size_t attempt_count, failures;
+    size_t incurable; /* others, which a repeat would not have cured */
 };
+
+bool estimate_is_incurable(const struct study_run *run) {
+    return run->is_attempt && run->run->outcome != OUTCOME_OK &&
+           !outcome_can_retry(run->run->outcome);
+}
 
 static struct losses find_losses(const struct block_work *work, const struct condition_work *c) {
     struct arena *arena = work->maker->arena;
@@ -29,11 +35,16 @@ static struct losses find_losses(const struct block_work *work, const struct con
         const struct study_run *seen = c->study->runs[i];
         if (!seen->is_attempt)
             continue;
+        if (estimate_is_incurable(seen)) {
+            losses.incurable++;
+            continue;
+        }
         losses.attempts[losses.attempt_count++] =
             arena_strdup(arena, seen->run->id ? seen->run->id : "");
         const struct quantity *wall = &seen->run->wall;
         if (seen->run->outcome == OUTCOME_OK)
             continue;
+        losses.failures++;
         if (wall->state != QUANTITY_MEASURED || wall->bound == QUANTITY_AT_MOST ||
             !isfinite(wall->value) || wall->value < 0.0) {
             losses.unknown = true;
@@ -102,7 +113,8 @@ static void say_unfinished(struct piece *piece, double share, int64_t most, stru
 
 /* The share that fails is assumed: what is expected, without an interval. */
 static struct piece retries_assumed(struct block_work *work, const struct condition_work *c,
-                                    struct estimate_rule *rate, const struct quantity *loss) {
+                                    struct estimate_rule *rate, const struct quantity *loss,
+                                    struct quantity *ret_count) {
     struct retry_limit limit = find_limit(work);
     double left = 0.0;
 
@@ -115,6 +127,7 @@ static struct piece retries_assumed(struct block_work *work, const struct condit
     }
     double failures = expected_failures(rate->number, limit.most, &left) * (double)c->remaining;
     struct piece piece = estimate_rule_piece(work->maker, rate, failures * loss->value);
+    *ret_count = estimate_rule_quantity(work->maker, rate, UNIT_COUNT, failures);
     piece_add_sources(&piece.quantity, loss->sources, loss->source_count, work->maker->arena);
     piece.quantity.bound = loss->bound;
     if (loss->state == QUANTITY_ASSUMED)
@@ -124,42 +137,51 @@ static struct piece retries_assumed(struct block_work *work, const struct condit
     return piece;
 }
 
-static const char *attempts_text(const struct condition_work *c, struct arena *arena) {
-    uint64_t attempts = c->study->attempts;
-    if (c->study->failures == 0)
+static const char *no_attempt_text(const struct losses *losses) {
+    return losses->incurable > 0 ? _("no attempt was seen but such as repeating does not cure")
+                                 : _("no attempt was seen");
+}
+
+static const char *attempts_text(const struct losses *losses, struct arena *arena) {
+    size_t attempts = losses->attempt_count;
+    if (attempts == 0)
+        return no_attempt_text(losses);
+    if (losses->failures == 0)
         return arena_printf(arena,
                             msg_plural((unsigned long)attempts,
-                                       "%llu attempt was seen and none failed",
-                                       "%llu attempts were seen and none failed"),
-                            (unsigned long long)attempts);
+                                       "%zu attempt was seen and none failed",
+                                       "%zu attempts were seen and none failed"),
+                            attempts);
     return arena_printf(arena,
-                        msg_plural((unsigned long)attempts, "%llu of %llu attempt failed",
-                                   "%llu of %llu attempts failed"),
-                        (unsigned long long)c->study->failures, (unsigned long long)attempts);
+                        msg_plural((unsigned long)attempts, "%zu of %zu attempt failed",
+                                   "%zu of %zu attempts failed"),
+                        losses->failures, attempts);
 }
 
 static struct piece retries_drawn(struct block_work *work, const struct condition_work *c,
-                                  const struct losses *losses, struct estimate_rule *loss_rule) {
+                                  const struct losses *losses, struct estimate_rule *loss_rule,
+                                  struct quantity *ret_count) {
     struct arena *arena = work->maker->arena;
     struct retry_limit limit = find_limit(work);
     double unfinished = 0.0;
-    const char *seen = attempts_text(c, arena);
+    double failures = 0.0;
+    const char *seen = attempts_text(losses, arena);
 
     if (!loss_rule && losses->count == 0)
         return piece_open(
             QUANTITY_NO_EVIDENCE,
             piece_join(arena, seen,
-                       c->study->failures == 0
+                       losses->failures == 0
                            ? _("that is no proof that none will, and what one costs is not known")
                            : _("how long they took is not known")));
     const double *values = loss_rule ? &loss_rule->number : losses->values;
     struct piece piece = {
         .futures = simulate_retries(
-            c->study->attempts, c->study->failures, values, loss_rule ? 1 : losses->count,
+            losses->attempt_count, losses->failures, values, loss_rule ? 1 : losses->count,
             c->remaining, limit.most,
             estimate_stream(work, arena_printf(arena, "retries %s", estimate_condition_key(c)),
                             work->study->block->id),
-            work->maker->draws, work->draws, &unfinished)};
+            work->maker->draws, work->draws, &unfinished, &failures)};
     if (piece.futures.kind == FUTURES_OPEN)
         return piece_open(QUANTITY_NO_EVIDENCE, seen);
     piece.quantity = (struct quantity){.state = QUANTITY_ESTIMATED,
@@ -171,6 +193,14 @@ static struct piece retries_drawn(struct block_work *work, const struct conditio
                                        .n = losses->attempt_count,
                                        .basis = "own-runs"};
     piece_add_sources(&piece.quantity, losses->attempts, losses->attempt_count, arena);
+    *ret_count = (struct quantity){.state = limit.rule ? QUANTITY_ASSUMED : QUANTITY_ESTIMATED,
+                                   .value = failures,
+                                   .unit = UNIT_COUNT,
+                                   .method = "beta-geometric/1",
+                                   .detail = seen,
+                                   .n = losses->attempt_count,
+                                   .sources = piece.quantity.sources,
+                                   .source_count = piece.quantity.source_count};
     struct estimate_rule *used[] = {loss_rule, limit.rule};
     for (size_t i = 0; i < ARRAY_LENGTH(used); i++) {
         if (!used[i])
@@ -190,27 +220,31 @@ static struct piece retries_drawn(struct block_work *work, const struct conditio
 }
 
 /* In a few words; with the same reason as the runs of the condition where none was ever made. */
-static const char *why_open(const struct condition_work *c, const struct estimate_rule *rate,
-                            bool has_loss) {
+static const char *why_open(const struct condition_work *c, const struct losses *losses,
+                            const struct estimate_rule *rate, bool has_loss) {
     if (!c->has_remaining)
         return c->count.detail;
+    if (c->is_unsupported)
+        return estimate_why_unsupported();
     if (rate && has_loss)
         return NULL; /* every attempt fails */
-    if (rate || c->study->failures > 0)
+    if (rate || losses->failures > 0)
         return _("what a failed attempt costs is not known");
     if (c->study->run_count == 0 && c->study->why)
         return c->study->why;
-    return c->study->attempts == 0 ? _("no attempt was seen")
-                                   : _("no failure was seen, which is no proof");
+    return losses->attempt_count == 0 ? no_attempt_text(losses)
+                                      : _("no failure was seen, which is no proof");
 }
 
-static enum estimate_remedy remedy_of(const struct condition_work *c,
+static enum estimate_remedy remedy_of(const struct condition_work *c, const struct losses *losses,
                                       const struct estimate_rule *rate, bool has_loss) {
     if (!c->has_remaining)
         return ESTIMATE_ENTER;
+    if (c->is_unsupported)
+        return ESTIMATE_SUPPORT;
     if (rate && has_loss)
         return ESTIMATE_LIMIT_REPEATS;
-    return rate || c->study->attempts > 0 ? ESTIMATE_SEE_ATTEMPTS : ESTIMATE_MAKE_RUN;
+    return rate || losses->attempt_count > 0 ? ESTIMATE_SEE_ATTEMPTS : ESTIMATE_MAKE_RUN;
 }
 
 void estimate_add_retries(struct block_work *work, const struct condition_work *c) {
@@ -218,17 +252,16 @@ void estimate_add_retries(struct block_work *work, const struct condition_work *
     const char *id = work->study->block->id;
     struct losses losses = find_losses(work, c);
     struct estimate_rule *rate = estimate_rule_find(maker, id, ESTIMATE_FAILURE_RATE,
-                                                    COMPONENT_RETRIES, c->study->attempts > 0);
+                                                    COMPONENT_RETRIES, losses.attempt_count > 0);
     struct estimate_rule *loss =
         estimate_rule_find(maker, id, ESTIMATE_LOST_TIME, COMPONENT_RETRIES, losses.count > 0);
     struct estimate_item item = {
         .name = estimate_condition_name(c),
         .condition = c->study->condition,
-        .why = why_open(c, rate, loss || losses.count > 0),
-        .remedy = remedy_of(c, rate, loss || losses.count > 0),
-        .count = quantity_open(UNIT_COUNT, QUANTITY_NO_EVIDENCE,
-                               c->study->attempts > 0 ? attempts_text(c, maker->arena)
-                                                      : _("no attempt was seen")),
+        .why = why_open(c, &losses, rate, loss || losses.count > 0),
+        .remedy = remedy_of(c, &losses, rate, loss || losses.count > 0),
+        .count =
+            quantity_open(UNIT_COUNT, QUANTITY_NO_EVIDENCE, attempts_text(&losses, maker->arena)),
         .unit = loss_unit(&losses),
         .needs_machine = PLAN_YES,
     };
@@ -236,19 +269,21 @@ void estimate_add_retries(struct block_work *work, const struct condition_work *
 
     if (c->has_remaining && c->remaining == 0)
         return;
-    if (loss && (rate || c->study->attempts > 0))
+    if (loss && (rate || losses.attempt_count > 0))
         item.unit = estimate_rule_quantity(maker, loss, UNIT_SECOND, loss->number);
     else
         piece_add_sources(&item.unit, losses.attempts, losses.count ? losses.attempt_count : 0,
                           maker->arena);
     if (!c->has_remaining)
         piece = piece_open(QUANTITY_NOT_ENTERED, c->count.detail);
+    else if (c->is_unsupported)
+        piece = piece_open(QUANTITY_NOT_SUPPORTED, estimate_why_unsupported());
     else if (rate)
-        piece = retries_assumed(work, c, rate, &item.unit);
-    else if (c->study->attempts == 0)
-        piece = piece_open(QUANTITY_NO_EVIDENCE, _("no attempt was seen"));
+        piece = retries_assumed(work, c, rate, &item.unit, &item.count);
+    else if (losses.attempt_count == 0)
+        piece = piece_open(QUANTITY_NO_EVIDENCE, no_attempt_text(&losses));
     else
-        piece = retries_drawn(work, c, &losses, loss);
+        piece = retries_drawn(work, c, &losses, loss, &item.count);
     struct estimate_rule *rules[] = {rate, loss, find_limit(work).rule};
     const char *why_not = arena_printf(maker->arena, _("retries are open: %s"),
                                        item.why                ? item.why

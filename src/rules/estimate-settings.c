@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/str.h"
+#include "plan/value.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -112,13 +113,13 @@ static const char *read_count(const char *value, uint64_t least, uint64_t most, 
 
 static const char *read_value(const char *value, enum value_kind kind, double *ret_number,
                               struct arena *arena) {
-    struct err err = ERR_INIT;
     int64_t ns = 0;
 
     switch (kind) {
     case VALUE_DURATION:
-        if (str_to_duration_ns(value, &ns, &err) < 0)
-            return arena_printf(arena, _("'%s' is no duration like 90s, 1.5h or 2h30m"), value);
+        if (value_duration_ns(value, &ns) < 0)
+            return arena_printf(arena, _("'%s' is no duration like 90s, 10 min, 1.5h or 1d 4h"),
+                                value);
         *ret_number = (double)ns / (double)NS_PER_S;
         return NULL;
     case VALUE_COUNT:
@@ -182,9 +183,12 @@ int estimate_rules_read(struct estimate_maker *maker, const struct estimate_opti
             };
         }
         const char *why = rule_read(plan, &setting, maker->arena, &maker->rules[i]);
-        if (why)
-            return err_set(err, -EINVAL, "estimate-setting", "%s: %s=%s: %s", setting.source,
+        if (why && setting.is_set)
+            return err_set(err, -EINVAL, "estimate-setting", "--set %s=%s: %s",
                            setting.key ? setting.key : "", setting.value ? setting.value : "", why);
+        if (why)
+            return err_set(err, -EINVAL, "plan-assumption", "%s: assumption %s: %s", setting.source,
+                           setting.key ? setting.key : "", why);
     }
     maker->rule_count = all;
     return 0;

@@ -15,7 +15,17 @@
 
 struct base {
     size_t none, function_tests, single, outliers, different, not_separated, counted;
+    size_t unsupported, ran_unsupported;
+    size_t
+        incurable[OUTCOME_COUNT_]; /* attempts that ended in a way that repeating does not cure */
 };
+
+/* Attempts that a repeat of would only fail again. */
+static void count_incurable(const struct condition_work *c, struct base *base) {
+    for (size_t i = 0; i < c->study->run_count; i++)
+        if (estimate_is_incurable(c->study->runs[i]))
+            base->incurable[c->study->runs[i]->run->outcome]++;
+}
 
 /* Did the runs of the condition process the same amount, as far as they say? */
 static bool is_work_different(const struct condition_work *c) {
@@ -41,8 +51,13 @@ static struct base look_at_base(const struct block_work *work) {
         bool separated = false;
         base.counted += c->count_used > 0;
         base.single += c->count_used == 1;
-        base.function_tests += c->count_used == 0 && c->study->level == EVIDENCE_FUNCTION_TEST;
-        base.none += c->count_used == 0 && c->study->level != EVIDENCE_FUNCTION_TEST;
+        base.function_tests +=
+            c->count_used == 0 && c->study->level == EVIDENCE_FUNCTION_TEST && !c->is_unsupported;
+        base.none +=
+            c->count_used == 0 && c->study->level != EVIDENCE_FUNCTION_TEST && !c->is_unsupported;
+        base.unsupported += c->is_unsupported;
+        base.ran_unsupported += c->study->condition->supported == PLAN_NO && !c->is_unsupported;
+        count_incurable(c, &base);
         base.different += is_work_different(c);
         predict_mark_outliers(c->walls, c->count_used, outlier);
         for (size_t r = 0; r < c->count_used; r++) {
@@ -103,6 +118,26 @@ void estimate_block_weakness(struct block_work *work) {
                 msg_plural((unsigned long)n, "no run of %zu condition tells its phases apart",
                            "no run of %zu conditions tells its phases apart"),
                 n);
+    n = base.unsupported;
+    add_finding(work, &text, n,
+                msg_plural((unsigned long)n,
+                           "the plan says that the code does not support %zu condition",
+                           "the plan says that the code does not support %zu conditions"),
+                n);
+    n = base.ran_unsupported;
+    add_finding(work, &text, n,
+                msg_plural((unsigned long)n,
+                           "%zu condition ran, although the plan says that the code does not "
+                           "support it",
+                           "%zu conditions ran, although the plan says that the code does not "
+                           "support them"),
+                n);
+    for (enum outcome_class k = 0; k < OUTCOME_COUNT_; k++)
+        add_finding(work, &text, base.incurable[k],
+                    msg_plural((unsigned long)base.incurable[k],
+                               "%zu attempt ended with %s, which repeating does not cure",
+                               "%zu attempts ended with %s, which repeating does not cure"),
+                    base.incurable[k], outcome_name(k));
     work->ret->weakness = text;
 }
 
@@ -123,10 +158,20 @@ static bool has_no_evidence(const struct study_block *block) {
     return true;
 }
 
+/* Conditions with something left that the code cannot run, as far as the plan knows. */
+static size_t count_unsupported(const struct estimate_block *block) {
+    const struct estimate_component *runs = &block->components[COMPONENT_RUNS];
+    size_t count = 0;
+    for (size_t i = 0; i < runs->item_count; i++)
+        count +=
+            !quantity_is_known(&runs->items[i].time) && runs->items[i].remedy == ESTIMATE_SUPPORT;
+    return count;
+}
+
 void estimate_provisional(struct estimate_maker *maker) {
     const struct study *study = maker->study;
     struct arena *arena = maker->arena;
-    size_t most = study->open_fact_count + study->block_count;
+    size_t most = study->open_fact_count + 2 * study->block_count;
     const char **reasons = arena_alloc(arena, (most + 1) * sizeof *reasons);
     size_t count = 0;
 
@@ -140,6 +185,17 @@ void estimate_provisional(struct estimate_maker *maker) {
         if (block->block->kind == PLAN_VALIDATE && has_no_evidence(block))
             reasons[count++] =
                 arena_printf(arena, _("no run counts for block '%s' yet"), block->block->id);
+        size_t unsupported = count_unsupported(&maker->ret->blocks[i]);
+        if (unsupported > 0 &&
+            (block->block->kind == PLAN_VALIDATE || block->block->kind == PLAN_COMPARE))
+            reasons[count++] = arena_printf(
+                arena,
+                msg_plural((unsigned long)unsupported,
+                           "the plan says that the code does not support %zu condition of block "
+                           "'%s'",
+                           "the plan says that the code does not support %zu conditions of block "
+                           "'%s'"),
+                unsupported, block->block->id);
     }
     maker->ret->provisional = count > 0;
     maker->ret->provisional_reasons = reasons;

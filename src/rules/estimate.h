@@ -59,6 +59,7 @@ enum estimate_remedy {
     ESTIMATE_ASSUME,   /* nothing records it yet */
     ESTIMATE_ONE_LANE, /* which has no such bound */
     ESTIMATE_ENTER,    /* in the plan */
+    ESTIMATE_SUPPORT,  /* change the code, or the plan, which says that the code cannot do it */
     ESTIMATE_REMEDY_COUNT_
 };
 
@@ -108,7 +109,8 @@ struct estimate_open {
     const struct estimate_item **items; /* of the component; none: all of it */
     size_t item_count;
     enum estimate_remedy kind;
-    const char *enter;  /* with ESTIMATE_ENTER: what, "repeats of step 'clean'" */
+    /* with ESTIMATE_ENTER: what, "repeats of step 'clean'"; ESTIMATE_SUPPORT: which place */
+    const char *enter;
     const char *what;   /* translated: why it is open, equal for what is open for the same reason */
     const char *remedy; /* translated: what closes this part alone, with the names of the plan */
 };
@@ -159,7 +161,8 @@ struct estimate {
     bool has_gpus;
 };
 
-/* "estimate-setting" in err for a key or value that estimate_setting_check refuses. */
+/* For a key or value that estimate_setting_check refuses: "estimate-setting" in err where it is of
+ * --set, "plan-assumption" where it is the plan's. */
 int estimate_make(const struct study *study, const struct estimate_options *options,
                   struct arena *arena, struct estimate *ret_estimate, struct err *err);
 

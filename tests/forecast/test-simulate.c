@@ -313,7 +313,7 @@ static struct futures retries(uint64_t attempts, uint64_t failures, const double
                               size_t lost_count, uint64_t successes, int64_t most,
                               double *ret_unfinished) {
     return simulate_retries(attempts, failures, lost, lost_count, successes, most, stream("r", "b"),
-                            DRAWS, arena, ret_unfinished);
+                            DRAWS, arena, ret_unfinished, NULL);
 }
 
 static void test_retries_open(void **state) {

@@ -37,7 +37,8 @@ static void test_keys(void **state) {
         {"one.prepare", "90"},    {"*.idle", "2h30m"},        {"one.retries", "0"},
         {"one.run-time", "1.5h"}, {"two.runs", "0"},          {"*.failure-rate", "0.25"},
         {"*.failure-rate", "1"},  {"one.lost-time", "250ms"}, {"one.retry-max", "0"},
-        {"one.lanes", "4"},       {"step.install", "3d"},
+        {"one.lanes", "4"},       {"step.install", "3d"},     {"one.idle", "10 min"},
+        {"one.idle", "1d 4h"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(good); i++)
         if (!estimate_setting_check(&b->plan, good[i][0], good[i][1], b->arena, &why))
@@ -76,11 +77,12 @@ static void test_refused(void **state) {
     built_set(b, "one.rnus", "3");
     assert_true(built_make(b, &err) < 0);
     assert_string_equal(err.id, "estimate-setting");
-    assert_says(err.text, "--set: one.rnus=3");
+    assert_says(err.text, "--set one.rnus=3");
     b->setting_count = 0;
     err_clear(&err);
     built_assume(b, "three.runs", "3");
     assert_true(built_make(b, &err) < 0);
+    assert_string_equal(err.id, "plan-assumption"); /* the plan is wrong, not the command */
     assert_says(err.text, "probelauf.yaml:");
 }
 

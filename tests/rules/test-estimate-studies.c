@@ -74,6 +74,8 @@ static void make_runs(struct built *b, struct study_condition *c) {
     }
     for (uint64_t i = 0; i < (maybe(70) ? 0 : roll(4)); i++) {
         struct run *run = built_fails(b, c, middle * between(0.01, 1.0));
+        if (maybe(30))
+            run->outcome = maybe(50) ? OUTCOME_GPU_OOM : OUTCOME_ACCESS_DENIED;
         if (maybe(20))
             run->wall = quantity_open(UNIT_SECOND, QUANTITY_MONITOR_LOST, "lost");
         else if (maybe(20))
@@ -119,8 +121,11 @@ static void make_block(struct built *b, size_t at) {
         plan->retry_max = (struct plan_whole){.given = true, .value = (int64_t)roll(4)};
     if (at > 0 && maybe(30)) /* a condition of an earlier block */
         memcpy(plan->conditions[0].id, b->plan.blocks[0].conditions[0].id, SHA256_HEX_SIZE);
-    for (size_t c = 0; c < block->condition_count; c++)
+    for (size_t c = 0; c < block->condition_count; c++) {
+        if (maybe(15))
+            plan->conditions[c].supported = PLAN_NO;
         make_runs(b, &block->conditions[c]);
+    }
 }
 
 static void make_assumptions(struct built *b) {
@@ -252,6 +257,27 @@ static void check_component(const struct built *b, const struct estimate_block *
     /* 0 is a count that was read, an assumption, or the median of losses; never what nobody saw */
     if (c->time.value == 0.0)
         assert_true(c->time.state != QUANTITY_ESTIMATED || c->component == COMPONENT_RETRIES);
+}
+
+/* What cannot run is open with that reason, whatever is assumed; a known time has a known count. */
+static void check_items(const struct estimate_block *block) {
+    for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+        for (size_t i = 0; i < block->components[k].item_count; i++) {
+            const struct estimate_item *item = &block->components[k].items[i];
+            if (quantity_is_known(&item->time))
+                assert_true(quantity_is_known(&item->count));
+            if (k != COMPONENT_RUNS || !item->condition)
+                continue;
+            const struct study_condition *c = NULL;
+            for (size_t n = 0; n < block->block->condition_count; n++)
+                if (block->block->conditions[n].condition == item->condition)
+                    c = &block->block->conditions[n];
+            assert_non_null(c);
+            if (item->condition->supported != PLAN_NO || c->level == EVIDENCE_MEASURED)
+                assert_true(item->time.reason != QUANTITY_NOT_SUPPORTED);
+            else if (quantity_is_known(&item->count) && item->count.value > 0.0)
+                assert_int_equal(item->time.reason, QUANTITY_NOT_SUPPORTED);
+        }
 }
 
 static void check_nothing_is_lost(const struct estimate_block *block) {
@@ -442,6 +468,7 @@ static void check_study(const struct built *b) {
         for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
             check_component(b, block, &block->components[k]);
         check_nothing_is_lost(block);
+        check_items(block);
     }
     if (b->setting_count == 0)
         check_figures(b, &e->total, lanes_most);

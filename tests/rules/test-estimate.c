@@ -205,6 +205,7 @@ static void test_other_environment_is_nothing(void **state) {
     built_needs(b, block, "install");
     built_fails(b, &block->conditions[0], 9.0);
     b->seen[0].environment = &away;
+    b->seen[0].is_attempt = false;
     block->conditions[0].attempts = block->conditions[0].failures = 0;
     built_step_run(b, step, 60.0);
     b->seen[1].environment = &away;
