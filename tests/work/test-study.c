@@ -128,9 +128,6 @@ static void finds_the_plan_from_below(void **state) {
     assert_string_equal(find(NULL, arena), "probelauf.yaml");
     assert_int_equal(chdir("weights/part"), 0);
     assert_string_equal(find(NULL, arena), expected);
-    /* a folder of that name is no plan */
-    assert_int_equal(mkdir("probelauf.yaml", 0700), 0);
-    assert_string_equal(find(NULL, arena), expected);
 }
 
 static void the_search_ends_at_home(void **state) {
@@ -167,6 +164,33 @@ static void a_named_plan_must_be_there(void **state) {
     assert_string_equal(find(NULL, arena), "probelauf.yaml");
 }
 
+/* A plan further up is not the one that is meant. */
+static void what_is_no_file_hides_the_plans_above(void **state) {
+    (void)state;
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *path = NULL;
+    assert_int_equal(mkdir("below", 0755) || chdir("below"), 0);
+    assert_non_null(find(NULL, arena));
+    for (int i = 0; i < 4; i++) {
+        static const char *const says[] = {"leads nowhere", "symbolic links", "a folder",
+                                           "no file"};
+        struct err err = ERR_INIT;
+        int rc = i == 0   ? symlink("nowhere", "probelauf.yaml")
+                 : i == 1 ? symlink("probelauf.yaml", "probelauf.yaml")
+                 : i == 2 ? mkdir("probelauf.yaml", 0755)
+                          : mkfifo("probelauf.yaml", 0600);
+        assert_int_equal(rc, 0);
+        assert_true(work_find_plan(NULL, arena, &path, &err) < 0);
+        assert_string_equal(err.id, "plan-unreadable");
+        assert_non_null(strstr(err.text, "/below/probelauf.yaml'"));
+        assert_non_null(strstr(err.text, says[i]));
+        assert_null(find("none", arena));
+        assert_int_equal(remove("probelauf.yaml"), 0);
+    }
+    assert_int_equal(symlink("../probelauf.yaml", "probelauf.yaml"), 0);
+    assert_string_equal(find(NULL, arena), "probelauf.yaml");
+}
+
 static void a_stranger_s_plan_in_an_open_folder_is_passed_over(void **state) {
     (void)state;
     if (geteuid() != 0)
@@ -178,6 +202,10 @@ static void a_stranger_s_plan_in_an_open_folder_is_passed_over(void **state) {
     assert_null(find(NULL, arena));
     assert_int_equal(chown("probelauf.yaml", 0, 0), 0);
     assert_non_null(find(NULL, arena));
+    assert_int_equal(remove("probelauf.yaml") || symlink("nowhere", "probelauf.yaml") ||
+                         lchown("probelauf.yaml", 12345, 12345),
+                     0);
+    assert_null(find(NULL, arena)); /* nor does a stranger keep us from working */
 }
 
 /* ---- what belongs to the study ---- */
@@ -744,6 +772,7 @@ int main(void) {
         STUDY_TEST(finds_the_plan_from_below),
         STUDY_TEST(the_search_ends_at_home),
         STUDY_TEST(a_named_plan_must_be_there),
+        STUDY_TEST(what_is_no_file_hides_the_plans_above),
         STUDY_TEST(a_stranger_s_plan_in_an_open_folder_is_passed_over),
         STUDY_TEST(runs_of_the_study_and_no_others),
         STUDY_TEST(parts_of_a_run_are_one_run),
