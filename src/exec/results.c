@@ -84,6 +84,11 @@ static bool is_ours(const struct stat *now, const struct result_before *before,
     return changed && mtime_ns >= start_utc_ns - EXPECT_COARSE_TIME_NS;
 }
 
+static bool is_changed(const struct stat *before, const struct stat *after, size_t length) {
+    return before->st_size != after->st_size || (size_t)after->st_size != length ||
+           ns_of(&before->st_mtim) != ns_of(&after->st_mtim);
+}
+
 /* ---- in the reading process ---- */
 
 struct reading {
@@ -109,10 +114,16 @@ static const char *read_file(const char *path, const struct result_before *befor
     int rc = fd < 0 || fstat(fd, &status) < 0 ? -errno : 0;
     if (rc == 0 && !S_ISREG(status.st_mode))
         return N_("it is no regular file");
+    if (rc == 0 && !is_ours(&status, before, start_utc_ns))
+        return REASON_NOT_OUR;
     if (rc == 0)
         rc = fd_read_all(fd, FILE_LIMIT, text);
     if (rc == -EFBIG)
         return N_("the file is larger than 64 MiB");
+    /* A process that was left behind may still write it: half of it is no result. */
+    struct stat after;
+    if (rc == 0 && fstat(fd, &after) == 0 && is_changed(&status, &after, text->length))
+        return N_("the file changed while it was read");
     *ret_detail = rc < 0 ? strerrordesc_np(-rc) : NULL;
     return rc < 0 ? N_("the file cannot be read") : NULL;
 }

@@ -387,6 +387,7 @@ static int extract_regex(const char *expression, const char *text, size_t length
     if (rc < 0)
         return rc;
     size_t group = regex.re_nsub > 0 ? 1 : 0;
+    bool any_cut = false;
     rc = -ENOENT;
     for (size_t end = length; end > 0 && rc < 0;) {
         while (end > 0 && is_line_end(text[end - 1]))
@@ -400,6 +401,7 @@ static int extract_regex(const char *expression, const char *text, size_t length
         line[size] = '\0';
         regmatch_t at[2];
         bool is_cut = end - begin > size;
+        any_cut |= is_cut;
         bool matches = size > 0 && regexec(&regex, line, 2, at, is_cut ? REG_NOTEOL : 0) == 0 &&
                        at[group].rm_so >= 0;
         if (matches && is_cut && (size_t)at[0].rm_eo == size) {
@@ -416,6 +418,10 @@ static int extract_regex(const char *expression, const char *text, size_t length
         end = begin;
     }
     regfree(&regex);
+    if (rc < 0 && any_cut)
+        return err_set(err, rc, "extract-absent",
+                       "no line matches '%s' (of long lines the first %u bytes were looked at)",
+                       expression, LINE_MAX_BYTES);
     return rc < 0 ? err_set(err, rc, "extract-absent", "no line matches '%s'", expression) : 0;
 }
 

@@ -165,6 +165,17 @@ static void only_what_this_run_wrote(void **state) {
     is_number(fixture, "again", 2);
 }
 
+/* Of a file that is still written only a part would be read. One whose size is not that of its
+ * content is the same to the reader, and needs no luck with the time. */
+static void what_changes_while_it_is_read(void **state) {
+    struct fixture *fixture = *state;
+    struct asked asked AUTO_ASKED = {0};
+    ask(fixture, &asked, "changing", "/proc/self/status", EXTRACT_REGEX, "Pid:\\s+([0-9]+)");
+    start(fixture);
+    end(fixture, &asked);
+    is_absent(fixture, &asked, "changing", "the file changed while it was read");
+}
+
 /* A recorder that takes over does not know how the files were: then only the time decides. */
 static void only_the_time_is_known(struct fixture *fixture, bool resumed) {
     struct asked asked AUTO_ASKED = {0};
@@ -257,6 +268,7 @@ int main(void) {
         TEST(values_become_marks),
         TEST(nothing_asked_nothing_done),
         TEST(only_what_this_run_wrote),
+        TEST(what_changes_while_it_is_read),
         TEST(a_successor_knows_the_time_only),
         TEST(a_late_recorder_knows_the_time_only),
         TEST(what_cannot_be_read_has_its_reason),
