@@ -46,7 +46,8 @@ static const struct opt_spec report_options[] = {
      .target = &opt_limit,
      .argument = N_("N"),
      .max = INT64_C(1000000000),
-     .help = N_("In Markdown, and without a plan, at most the N newest runs (50); 0: all.")},
+     .help = N_("At most the N newest runs (50), 0: all. With a plan JSON and CSV hold all runs "
+                "of its study; every form says which are in.")},
     {.name = NULL},
 };
 
@@ -98,12 +99,16 @@ static int take_study(struct material *material, struct plan *take_plan, struct 
 
 /* The newest runs of the ledger. One that cannot be read is left out with a warning. */
 static int take_runs(struct material *material, struct err *err) {
-    struct store_query query = {.type = "run", .limit = (size_t)opt_limit};
+    struct store_query query = {.type = "run"}; /* all: the report says how many there are */
     struct store_entry *entries = NULL;
     size_t count = 0;
     int rc = runs_list(material->runs, &query, material->arena, &entries, &count, err);
     if (rc < 0) {
         return rc;
+    }
+    material->document.run_total = count;
+    if (opt_limit > 0 && count > (size_t)opt_limit) {
+        count = (size_t)opt_limit;
     }
     material->loaded = mem_realloc(NULL, count + 1, sizeof(struct run *));
     for (size_t i = 0; i < count; i++) {

@@ -124,6 +124,25 @@ static void study(struct strbuf *out, const struct study *of) {
         }
 }
 
+/* Least and most are figures, too: lines of their own. */
+static void results(struct strbuf *out, const struct study *of) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct document_result *list = NULL;
+    size_t count = document_results(of, arena, &list);
+    for (size_t i = 0; i < count; i++) {
+        struct place place = {"result", list[i].blocks, list[i].condition->label};
+        line(out, &place, list[i].name, &list[i].value);
+        if (!quantity_is_known(&list[i].value) || list[i].value.n < 2)
+            continue;
+        struct quantity bound = list[i].value;
+        bound.method = list[i].obtained;
+        bound.value = list[i].least;
+        line(out, &place, arena_printf(arena, "%s.least", list[i].name), &bound);
+        bound.value = list[i].most;
+        line(out, &place, arena_printf(arena, "%s.most", list[i].name), &bound);
+    }
+}
+
 static void runs(struct strbuf *out, const struct report_document *document) {
     for (size_t i = 0; i < document->run_count; i++) {
         const struct run *run = document->runs[i];
@@ -145,12 +164,26 @@ static void runs(struct strbuf *out, const struct report_document *document) {
     }
 }
 
+/* Which of how many runs the lines below rest on. */
+static void which_runs(struct strbuf *out, const struct report_document *document) {
+    struct place place = {"document", NULL, NULL};
+    const char *method = document->study ? "runs of the study" : "newest runs of the ledger";
+    struct quantity in = quantity_measured(UNIT_COUNT, (double)document->run_count, method);
+    struct quantity total =
+        quantity_measured(UNIT_COUNT, (double)document_run_total(document), method);
+    line(out, &place, "runs_in", &in);
+    line(out, &place, "runs_total", &total);
+}
+
 void report_document_csv(const struct report_document *document, struct strbuf *out) {
     for (size_t i = 0; i < ARRAY_LENGTH(columns); i++)
         csv_add_text(out, columns[i]);
     csv_end_line(out);
-    if (document->study)
+    which_runs(out, document);
+    if (document->study) {
         study(out, document->study);
+        results(out, document->study);
+    }
     if (document->estimate)
         estimate(out, document->estimate);
     runs(out, document);

@@ -10,6 +10,8 @@
 #include "report/study-json.h"
 #include "report/study-words.h"
 
+#include <string.h>
+
 static json_t *notes_json(const struct report_document *document) {
     AUTO_ARENA struct arena *arena = arena_new();
     struct report_note notes[REPORT_NOTES_MAX];
@@ -205,8 +207,8 @@ static json_t *run_json(const struct report_document *document, const struct run
     json_put_text(json, "disposition", run->disposition);
     json_put_text(json, "validity", facts_validity_name(run->validity));
     json_put(json, "command", run_json_texts(json_get_array(run->start, "command")));
-    run_json_put_quantity(json, "wall", &run->wall);
-    run_json_put_quantity(json, "largest_process_rss", &run->largest_process_rss);
+    study_json_put_of_run(json, "wall", &run->wall, run);
+    study_json_put_of_run(json, "largest_process_rss", &run->largest_process_rss, run);
     return json;
 }
 
@@ -215,6 +217,16 @@ static json_t *runs_json(const struct report_document *document) {
     for (size_t i = 0; i < document->run_count; i++)
         json_array_append_new(list, run_json(document, document->runs[i]));
     return list;
+}
+
+/* Which of how many runs are in the document. */
+static json_t *runs_in_json(const struct report_document *document) {
+    json_t *json = json_object();
+    json_put_text(json, "of", document->study ? "study" : "ledger");
+    json_put(json, "count", json_integer((json_int_t)document->run_count));
+    json_put(json, "total", json_integer((json_int_t)document_run_total(document)));
+    json_put_bool(json, "all", document->run_count == document_run_total(document));
+    return json;
 }
 
 static json_t *frozen_json(const struct report_document *document) {
@@ -244,6 +256,33 @@ static json_t *complaints_json(const struct report_document *document) {
     return list;
 }
 
+static json_t *results_json(const struct study *study) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct document_result *results = NULL;
+    size_t count = document_results(study, arena, &results);
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct document_result *result = &results[i];
+        bool known = quantity_is_known(&result->value);
+        json_t *json = json_object(), *blocks = json_array();
+        for (size_t b = 0; b < study->block_count; b++)
+            for (size_t c = 0; c < study->blocks[b].condition_count; c++)
+                if (strcmp(study->blocks[b].conditions[c].condition->id, result->condition->id) ==
+                    0)
+                    json_array_append_new(blocks, json_text(study->blocks[b].block->id));
+        json_put(json, "blocks", blocks);
+        json_put_text(json, "condition", result->condition->label);
+        json_put_text(json, "condition_id", result->condition->id);
+        json_put_text(json, "name", result->name);
+        run_json_put_quantity(json, "value", &result->value);
+        json_put(json, "least", known ? json_real(result->least) : json_null());
+        json_put(json, "most", known ? json_real(result->most) : json_null());
+        json_put_text(json, "obtained", result->obtained);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
 json_t *report_document_json(const struct report_document *document) {
     AUTO_ARENA struct arena *arena = arena_new();
     const struct study *study = document->study;
@@ -256,6 +295,7 @@ json_t *report_document_json(const struct report_document *document) {
     json_put(json, "notes", notes_json(document));
     json_put(json, "study", study ? study_json_study(study) : json_null());
     json_put(json, "claims", study ? study_json_claims(study) : json_null());
+    json_put(json, "results", study ? results_json(study) : json_null());
     json_put(json, "repeat_checks", study ? study_json_repeat_checks(study) : json_null());
     json_put(json, "scope", plan ? scope_json(plan) : json_null());
     json_put(json, "facts", plan ? facts_json(plan) : json_null());
@@ -264,6 +304,7 @@ json_t *report_document_json(const struct report_document *document) {
     json_put(json, "environments", plan ? environments_json(plan) : json_null());
     json_put(json, "blocks", study ? study_json_blocks(study) : json_null());
     json_put(json, "unplanned", study ? study_json_unplanned(study) : json_null());
+    json_put(json, "runs_in", runs_in_json(document));
     json_put(json, "runs", runs_json(document));
     json_put(json, "estimate",
              document->estimate ? report_estimate_json(document->estimate) : json_null());

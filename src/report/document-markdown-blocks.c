@@ -10,6 +10,8 @@
 #include "report/run-text.h"
 #include "report/study-words.h"
 
+#include <string.h>
+
 static void add_done(struct strbuf *out, uint64_t done, bool known, uint64_t planned) {
     strbuf_printf(out, "%llu/", (unsigned long long)done);
     study_words_add_count(out, known, planned);
@@ -57,7 +59,7 @@ static void overview(const struct study *study, struct strbuf *out) {
         markdown_cell(out, study_words_state(block->state));
         done_cell(out, block->done, block->has_planned, block->planned);
         markdown_cell_count(out, true, block->valid);
-        level_cell(out, block->level, block->why);
+        level_cell(out, block->level, NULL); /* why stands with its conditions */
         markdown_end_row(out);
     }
 }
@@ -74,30 +76,106 @@ static const char *supported_word(enum plan_answer answer) {
     return "";
 }
 
-static void conditions(const struct study_block *block, struct strbuf *out) {
-    const char *const titles[] = {_("condition"), _("the code can"), _("done"),    _("valid"),
-                                  _("attempts"),  _("failed"),       _("evidence")};
-    markdown_table(out, titles, ARRAY_LENGTH(titles));
-    size_t shown = block->condition_count < DOCUMENT_CONDITIONS_SHOWN ? block->condition_count
-                                                                      : DOCUMENT_CONDITIONS_SHOWN;
-    for (size_t i = 0; i < shown; i++) {
+/* Nothing happened to it: it needs no row of its own, only its name beside the others. */
+static bool is_untouched(const struct study_condition *condition) {
+    return condition->attempts == 0 && condition->valid == 0 && condition->done == 0 &&
+           condition->level != EVIDENCE_MEASURED && condition->condition->supported != PLAN_NO;
+}
+
+static void touched(const struct study_block *block, bool supported, bool failed,
+                    struct strbuf *out) {
+    const char *titles[7] = {_("condition"), _("done"), _("valid")};
+    size_t count = 3, shown = 0, rows = 0;
+    if (supported)
+        titles[count++] = _("the code can");
+    if (failed) {
+        titles[count++] = _("attempts");
+        titles[count++] = _("failed");
+    }
+    titles[count++] = _("evidence");
+    for (size_t i = 0; i < block->condition_count; i++)
+        rows += !is_untouched(&block->conditions[i]);
+    if (rows > 0)
+        markdown_table(out, titles, count);
+    for (size_t i = 0; i < block->condition_count && shown < DOCUMENT_CONDITIONS_SHOWN; i++) {
         const struct study_condition *condition = &block->conditions[i];
+        if (is_untouched(condition))
+            continue;
         markdown_cell(out, condition->condition->label);
-        markdown_cell(out, supported_word(condition->condition->supported));
         done_cell(out, condition->done, condition->has_planned, condition->planned);
         markdown_cell_count(out, true, condition->valid);
-        markdown_cell_count(out, true, condition->attempts);
-        markdown_cell_count(out, true, condition->failures);
+        if (supported)
+            markdown_cell(out, supported_word(condition->condition->supported));
+        if (failed) {
+            markdown_cell_count(out, true, condition->attempts);
+            markdown_cell_count(out, true, condition->failures);
+        }
         level_cell(out, condition->level, condition->why);
         markdown_end_row(out);
+        shown++;
     }
-    if (shown < block->condition_count) {
+    strbuf_add_char(out, '\n');
+    if (shown < rows) {
         AUTO_STRBUF struct strbuf rest = STRBUF_INIT;
-        strbuf_printf(&rest, _("%zu more conditions are in the JSON report."),
-                      block->condition_count - shown);
-        strbuf_add_char(out, '\n');
+        strbuf_printf(&rest, _("%zu more conditions are in the JSON report."), rows - shown);
         markdown_paragraph(out, strbuf_str(&rest));
     }
+}
+
+static bool is_alike(const struct study_condition *a, const struct study_condition *b) {
+    return is_untouched(a) && is_untouched(b) && a->level == b->level &&
+           a->has_planned == b->has_planned && a->planned == b->planned &&
+           strcmp(a->why ? a->why : "", b->why ? b->why : "") == 0;
+}
+
+/* "no run yet (3 conditions, runs planned of each: 2): policy=full keep=1; …" */
+static void untouched(const struct study_block *block, struct strbuf *out) {
+    for (size_t i = 0; i < block->condition_count; i++) {
+        const struct study_condition *first = &block->conditions[i];
+        AUTO_STRBUF struct strbuf names = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf planned = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        bool told = !is_untouched(first);
+        size_t count = 0;
+        for (size_t k = 0; k < i && !told; k++)
+            told = is_alike(&block->conditions[k], first);
+        for (size_t k = i; k < block->condition_count && !told; k++) {
+            if (!is_alike(first, &block->conditions[k]))
+                continue;
+            if (count < DOCUMENT_CONDITIONS_SHOWN)
+                strbuf_printf(&names, "%s%s", count > 0 ? "; " : "",
+                              block->conditions[k].condition->label);
+            count++;
+        }
+        if (told)
+            continue;
+        if (count > DOCUMENT_CONDITIONS_SHOWN)
+            strbuf_printf(&names, _(" and %zu more"), count - DOCUMENT_CONDITIONS_SHOWN);
+        study_words_add_count(&planned, first->has_planned, first->planned);
+        if (first->level != EVIDENCE_NONE)
+            strbuf_printf(&text, "%s: ", study_words_level(first->level));
+        strbuf_add_str(&text, first->why ? first->why : _("no run yet"));
+        strbuf_printf(&text,
+                      msg_plural((unsigned long)count, " (%zu condition, runs planned of it: %s): ",
+                                 " (%zu conditions, runs planned of each: %s): "),
+                      count, strbuf_str(&planned));
+        strbuf_add_str(&text, strbuf_str(&names));
+        strbuf_add_str(out, "- [?] ");
+        markdown_add(out, strbuf_str(&text));
+        strbuf_add_char(out, '\n');
+    }
+}
+
+static void conditions(const struct study_block *block, struct strbuf *out) {
+    bool supported = false, failed = false;
+    for (size_t i = 0; i < block->condition_count; i++) {
+        const struct study_condition *condition = &block->conditions[i];
+        supported = supported ||
+                    (!is_untouched(condition) && condition->condition->supported != PLAN_UNSAID);
+        failed = failed || condition->failures > 0;
+    }
+    touched(block, supported, failed, out);
+    untouched(block, out);
 }
 
 static void texts_item(struct strbuf *out, const char *label, const struct plan_texts *texts) {
@@ -118,6 +196,8 @@ static void block(const struct study_block *of, struct strbuf *out) {
     texts_item(out, _("answers"), &plan->claims);
     texts_item(out, _("needs first"), &plan->needs);
     markdown_item(out, _("one goes on if"), plan->gate);
+    if (of->condition_count == 0)
+        markdown_item(out, _("why it has no evidence"), of->why);
     if (of->freeze) {
         AUTO_STRBUF struct strbuf frozen = STRBUF_INIT;
         run_text_add_date(&frozen, of->freeze->utc_ns);

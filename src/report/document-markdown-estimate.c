@@ -13,16 +13,41 @@
 
 #include <string.h>
 
+#define FOOTNOTES_MAX 20u
+
+/* Columns that would say the same in each row are said once, below the table. */
+struct columns {
+    bool effort, gpu;
+};
+
+static bool has_no_gpu(const struct estimate_figures *figures) {
+    return !quantity_is_known(&figures->gpu) && figures->gpu.reason == QUANTITY_NOT_APPLICABLE;
+}
+
+static struct columns columns_of(const struct estimate *estimate) {
+    struct columns columns = {.effort = quantity_is_known(&estimate->total.effort),
+                              .gpu = !has_no_gpu(&estimate->total)};
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_figures *figures = &estimate->blocks[i].figures;
+        columns.effort = columns.effort || quantity_is_known(&figures->effort);
+        columns.gpu = columns.gpu || !has_no_gpu(figures);
+    }
+    return columns;
+}
+
 static void figures_row(const char *name, bool has_remaining, uint64_t remaining,
-                        const struct estimate_figures *figures, bool brief, struct strbuf *out) {
+                        const struct estimate_figures *figures, struct columns columns, bool brief,
+                        struct strbuf *out) {
     struct quantity alone[] = {
         study_words_alone(&figures->computing), study_words_alone(&figures->reserved),
         study_words_alone(&figures->calendar), study_words_alone(&figures->effort)};
     markdown_cell(out, name);
     markdown_cell_count(out, has_remaining, remaining);
-    for (size_t i = 0; i < ARRAY_LENGTH(alone); i++)
+    for (size_t i = 0; i < ARRAY_LENGTH(alone) - (columns.effort ? 0 : 1); i++)
         markdown_cell_quantity(out, &alone[i], brief);
-    bool none = !quantity_is_known(&figures->gpu) && figures->gpu.reason == QUANTITY_NOT_APPLICABLE;
+    if (!columns.gpu)
+        return;
+    bool none = has_no_gpu(figures);
     struct quantity hours = study_words_hours(none ? &figures->reserved : &figures->gpu, !none);
     markdown_cell_quantity(out, &hours, true);
 }
@@ -33,7 +58,8 @@ static bool belongs(const struct estimate_block *block, bool by_extent, const ch
     return strcmp(own && *own ? own : "not said", name) == 0;
 }
 
-static void subtotals(const struct estimate *estimate, bool by_extent, struct strbuf *out) {
+static void subtotals(const struct estimate *estimate, struct columns columns, bool by_extent,
+                      struct strbuf *out) {
     size_t count = by_extent ? estimate->by_extent_count : estimate->by_recurrence_count;
     for (size_t i = 0; i < count; i++) {
         const struct estimate_subtotal *subtotal =
@@ -53,22 +79,39 @@ static void subtotals(const struct estimate *estimate, bool by_extent, struct st
             open += block->open_count;
         }
         strbuf_printf(&name, _("subtotal: %s"), study_words_subtotal(subtotal->name));
-        figures_row(strbuf_str(&name), has_remaining, remaining, &subtotal->figures, true, out);
+        figures_row(strbuf_str(&name), has_remaining, remaining, &subtotal->figures, columns, true,
+                    out);
         markdown_cell_count(out, true, open);
         markdown_end_row(out);
     }
 }
 
+/* "- **effort:** [?] open …", for a column that is not there. */
+static void said_once(const char *label, const struct quantity *q, const char *more,
+                      struct strbuf *out) {
+    struct quantity alone = study_words_alone(q);
+    strbuf_add_str(out, "- **");
+    markdown_add(out, label);
+    strbuf_add_str(out, ":** ");
+    markdown_add_quantity(out, &alone, true);
+    if (more) {
+        strbuf_add_str(out, ", ");
+        markdown_add(out, more);
+    }
+    strbuf_add_char(out, '\n');
+}
+
 static void figures(const struct estimate *estimate, struct strbuf *out) {
-    const char *const titles[] = {"",
-                                  _("runs left"),
-                                  _("computing"),
-                                  _("reserved (paid)"),
-                                  _("calendar"),
-                                  _("effort"),
-                                  _("GPU-hours or wall hours"),
-                                  _("open parts")};
-    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    const struct columns columns = columns_of(estimate);
+    const char *titles[8] = {"", _("runs left"), _("computing"), _("reserved (paid)"),
+                             _("calendar")};
+    size_t count = 5;
+    if (columns.effort)
+        titles[count++] = _("effort");
+    if (columns.gpu)
+        titles[count++] = _("GPU-hours or wall hours");
+    titles[count++] = _("open parts");
+    markdown_table(out, titles, count);
     bool has_remaining = true;
     uint64_t remaining = 0;
     for (size_t i = 0; i < estimate->block_count; i++) {
@@ -76,63 +119,104 @@ static void figures(const struct estimate *estimate, struct strbuf *out) {
         has_remaining = has_remaining && block->has_remaining;
         remaining += block->remaining;
         figures_row(block->block->block->id, block->has_remaining, block->remaining,
-                    &block->figures, false, out);
+                    &block->figures, columns, false, out);
         markdown_cell_count(out, true, block->open_count);
         markdown_end_row(out);
     }
-    subtotals(estimate, true, out);
-    subtotals(estimate, false, out);
+    subtotals(estimate, columns, true, out);
+    subtotals(estimate, columns, false, out);
     figures_row(_("in all"), has_remaining && estimate->block_count > 0, remaining,
-                &estimate->total, false, out);
+                &estimate->total, columns, false, out);
     markdown_cell_count(out, true, estimate->open_count);
+    markdown_end_row(out);
+    strbuf_add_char(out, '\n');
+    if (!columns.effort)
+        said_once(_("effort, in all blocks"), &estimate->total.effort,
+                  estimate->total.effort.detail, out);
+    if (!columns.gpu) {
+        struct quantity hours = study_words_hours(&estimate->total.reserved, false);
+        said_once(_("machine time"), &hours, _("reserved; no GPU in the target"), out);
+    }
+    strbuf_add_char(out, '\n');
+    if (study_words_has_partial_interval(estimate))
+        markdown_paragraph(out, _("With ≥, the interval is that of the parts that are in it."));
+}
+
+/* Sentences that stand once below a table, by number in its cells. */
+struct footnotes {
+    const char *items[FOOTNOTES_MAX];
+    size_t count;
+};
+
+/* "from 3 runs (1)" */
+static void add_reason(struct strbuf *out, const struct quantity *q, struct footnotes *notes) {
+    study_words_add_rests(out, q);
+    if (out->length == 0 && q->state == QUANTITY_ASSUMED)
+        strbuf_add_str(out, _("an assumption, above"));
+    if (!q->detail)
+        return;
+    size_t at = 0;
+    while (at < notes->count && strcmp(notes->items[at], q->detail) != 0)
+        at++;
+    if (at == FOOTNOTES_MAX) {
+        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", q->detail);
+        return;
+    }
+    if (at == notes->count)
+        notes->items[notes->count++] = q->detail;
+    strbuf_printf(out, "%s(%zu)", out->length > 0 ? " " : "", at + 1);
+}
+
+static void part_rows(const struct estimate_block *block, struct footnotes *notes,
+                      struct strbuf *out) {
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    for (int c = 0; c < COMPONENT_COUNT_; c++) {
+        const struct quantity *time = &block->components[c].time;
+        if (!quantity_is_known(time)) {
+            strbuf_printf(&open, "%s%s", open.length > 0 ? ", " : "",
+                          study_words_component((enum component)c));
+            continue;
+        }
+        AUTO_STRBUF struct strbuf reason = STRBUF_INIT;
+        struct quantity alone = study_words_alone(time);
+        add_reason(&reason, time, notes);
+        markdown_cell(out, block->block->block->id);
+        markdown_cell(out, study_words_component((enum component)c));
+        markdown_cell_quantity(out, &alone, false);
+        markdown_cell(out, strbuf_str(&reason));
+        markdown_end_row(out);
+    }
+    if (open.length == 0)
+        return;
+    markdown_cell(out, block->block->block->id);
+    markdown_cell(out, strbuf_str(&open));
+    strbuf_add_str(out, "| [?] ");
+    markdown_add(out, _("open"));
+    strbuf_add_char(out, ' ');
+    markdown_cell(out, _("see below"));
     markdown_end_row(out);
 }
 
-static void add_reason(struct strbuf *out, const struct quantity *q) {
-    study_words_add_rests(out, q);
-    if (q->detail)
-        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", q->detail);
-}
-
 static void parts(const struct estimate *estimate, struct strbuf *out) {
+    struct footnotes notes = {0};
     markdown_heading(out, 3, _("What the figures are made of"));
     const char *const titles[] = {_("block"), _("part"), _("time"), _("it rests on")};
     markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < estimate->block_count; i++)
+        part_rows(&estimate->blocks[i], &notes, out);
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < notes.count; i++) {
+        AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+        strbuf_printf(&note, "(%zu) %s", i + 1, notes.items[i]);
+        markdown_bullet(out, strbuf_str(&note));
+    }
     for (size_t i = 0; i < estimate->block_count; i++) {
         const struct estimate_block *block = &estimate->blocks[i];
-        AUTO_STRBUF struct strbuf open = STRBUF_INIT;
-        for (int c = 0; c < COMPONENT_COUNT_; c++) {
-            const struct quantity *time = &block->components[c].time;
-            if (!quantity_is_known(time)) {
-                strbuf_printf(&open, "%s%s", open.length > 0 ? ", " : "",
-                              study_words_component((enum component)c));
-                continue;
-            }
-            AUTO_STRBUF struct strbuf reason = STRBUF_INIT;
-            struct quantity alone = study_words_alone(time);
-            add_reason(&reason, time);
-            markdown_cell(out, block->block->block->id);
-            markdown_cell(out, study_words_component((enum component)c));
-            markdown_cell_quantity(out, &alone, false);
-            markdown_cell(out, strbuf_str(&reason));
-            markdown_end_row(out);
-        }
-        if (block->weakness) {
-            markdown_cell(out, block->block->block->id);
-            markdown_cell(out, _("weak base"));
-            markdown_cell(out, NULL);
-            markdown_cell(out, block->weakness);
-            markdown_end_row(out);
-        }
-        if (open.length == 0)
+        AUTO_STRBUF struct strbuf weak = STRBUF_INIT;
+        if (!block->weakness)
             continue;
-        markdown_cell(out, block->block->block->id);
-        markdown_cell(out, strbuf_str(&open));
-        strbuf_add_str(out, "| [?] ");
-        markdown_add(out, _("open"));
-        strbuf_add_char(out, ' ');
-        markdown_cell(out, _("see below"));
-        markdown_end_row(out);
+        strbuf_printf(&weak, _("weak base of %s: %s"), block->block->block->id, block->weakness);
+        markdown_bullet(out, strbuf_str(&weak));
     }
 }
 
@@ -156,28 +240,53 @@ static void open_parts(const struct estimate *estimate, struct strbuf *out) {
     }
 }
 
+static void assumed_row(const char *what, const char *value, const char *who, const char *when,
+                        const char *why, const char *source, struct strbuf *out) {
+    markdown_cell(out, what);
+    strbuf_add_str(out, "| [a] ");
+    markdown_add(out, value);
+    strbuf_add_char(out, ' ');
+    markdown_cell(out, who);
+    markdown_cell(out, when);
+    markdown_cell(out, why);
+    markdown_cell(out, source);
+    markdown_end_row(out);
+}
+
+static void assumed_task(const struct plan *plan, const struct plan_task *task,
+                         struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    AUTO_STRBUF struct strbuf time = STRBUF_INIT;
+    quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, &time);
+    assumed_row(arena_printf(arena, _("task %s"), task->id ? task->id : "?"), strbuf_str(&time),
+                task->who, task->when.given ? task->when.text : NULL, task->why,
+                plan_source(plan, task->time.at.line > 0 ? task->time.at : task->at, arena), out);
+}
+
+/* A total that an assumption is in never stands without who made it, when and why. */
 static void assumed(const struct estimate *estimate, struct strbuf *out) {
-    if (estimate->assumed_count == 0)
+    const struct plan *plan = estimate->study->input->plan;
+    size_t tasks = 0;
+    for (size_t i = 0; i < plan->task_count; i++)
+        tasks += study_words_is_assumed(&plan->tasks[i]);
+    if (estimate->assumed_count + tasks == 0)
         return;
     markdown_heading(out, 3, _("Assumptions in these figures"));
     const char *const titles[] = {_("what"), _("value"), _("who"),
                                   _("when"), _("why"),   _("source")};
     markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < plan->task_count; i++)
+        if (study_words_is_assumed(&plan->tasks[i]))
+            assumed_task(plan, &plan->tasks[i], out);
     for (size_t i = 0; i < estimate->assumed_count; i++) {
         const struct estimate_setting *setting = &estimate->assumed[i];
-        const struct plan_assumption *assumption =
-            study_words_assumption(estimate->study->input->plan, setting);
-        markdown_cell(out, setting->key);
-        strbuf_add_str(out, "| [a] ");
-        markdown_add(out, setting->value);
-        strbuf_add_char(out, ' ');
-        markdown_cell(out, setting->who);
-        markdown_cell(out, assumption && assumption->when.given ? assumption->when.text : NULL);
-        markdown_cell(out, setting->why      ? setting->why
-                           : setting->is_set ? _("set for this report")
-                                             : NULL);
-        markdown_cell(out, setting->source);
-        markdown_end_row(out);
+        const struct plan_assumption *assumption = study_words_assumption(plan, setting);
+        assumed_row(setting->key, setting->value, setting->who,
+                    assumption && assumption->when.given ? assumption->when.text : NULL,
+                    setting->why      ? setting->why
+                    : setting->is_set ? _("set for this report")
+                                      : NULL,
+                    setting->source, out);
     }
 }
 
@@ -230,9 +339,9 @@ static void cost(const struct estimate *estimate, struct strbuf *out) {
         strbuf_add_str(out, "\n");
         return;
     }
-    markdown_paragraph(out,
-                       _("[?] No amount of money is named: it needs an offer that was verified "
-                         "for this machine and period. Missing:"));
+    strbuf_add_str(out, "[?] ");
+    markdown_paragraph(out, _("No amount of money is named: it needs an offer that was verified "
+                              "for this machine and period. Missing:"));
     for (size_t i = 0; i < estimate->missing_count; i++)
         markdown_bullet(out, estimate->missing[i]);
 }
@@ -256,9 +365,9 @@ void document_markdown_estimate(const struct report_document *document, struct s
           "is what needs no rented machine. A figure with open parts is at least what is "
           "shown: the open parts are not in it, and they are named below."));
     figures(estimate, out);
+    assumed(estimate, out);
     parts(estimate, out);
     open_parts(estimate, out);
-    assumed(estimate, out);
     frozen(document, out);
     memory(estimate, out);
     cost(estimate, out);

@@ -8,12 +8,14 @@
 #include "base/msg.h"
 #include "report/facts.h"
 #include "report/markdown.h"
+#include "report/measures.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
 
 #include <string.h>
 
 #define FINDINGS_SHOWN 20u
+#define UNSEEN_KINDS   200u /* figure and reason */
 
 static size_t shown_runs(const struct report_document *document) {
     size_t most = document->runs_shown > 0 ? document->runs_shown : DOCUMENT_RUNS_SHOWN;
@@ -63,8 +65,10 @@ static void runs_table(const struct report_document *document, struct strbuf *ou
     if (shown_runs(document) == document->run_count)
         return;
     AUTO_STRBUF struct strbuf rest = STRBUF_INIT;
-    strbuf_printf(&rest, _("These are the %zu newest of %zu runs."), shown_runs(document),
-                  document->run_count);
+    strbuf_printf(&rest,
+                  _("These are the %zu newest of %zu runs; the figures of this report rest on all "
+                    "of them."),
+                  shown_runs(document), document->run_count);
     strbuf_add_char(out, '\n');
     markdown_paragraph(out, strbuf_str(&rest));
 }
@@ -137,12 +141,16 @@ void document_markdown_runs(const struct report_document *document, struct strbu
     markdown_paragraph(out,
                        _("A run is one start of one command; a repeat after a failure is a new "
                          "one. Wall time is from the start to the end of the last process "
-                         "that belongs to it."));
+                         "that belongs to it. Not verified: nothing has checked its result yet, "
+                         "so it is not done."));
     runs_table(document, out);
     const struct study *study = document->study;
     if (study) {
         strbuf_add_char(out, '\n');
-        quantity_item(out, _("time spent so far"), &study->spent);
+        quantity_item(out,
+                      study_words_is_of_several(study) ? _("time spent so far, in all environments")
+                                                       : _("time spent so far"),
+                      &study->spent);
         quantity_item(out, _("of it in failed attempts"), &study->failed_time);
         quantity_item(out, _("of it in runs that nobody planned"), &study->unplanned_time);
         quantity_item(out, _("time to the first run that counts"), &study->first_success);
@@ -192,10 +200,113 @@ static void print_findings(const struct findings *findings, struct strbuf *out) 
         markdown_bullet(out, _("and others, in the runs' records"));
 }
 
+/* A kind of figure that is open in some runs, for one reason. */
+struct unseen {
+    const char *label, *why;
+    size_t runs;
+    const struct run *last;
+};
+
+struct unseen_list {
+    struct arena *arena;
+    struct unseen *items;
+    size_t count, room;
+};
+
+static void miss(struct unseen_list *list, const struct run *run, const char *label,
+                 const struct quantity *q) {
+    if (quantity_is_known(q) || q->reason == QUANTITY_NOT_APPLICABLE)
+        return;
+    AUTO_STRBUF struct strbuf why = STRBUF_INIT;
+    quantity_format(q, (struct quantity_style){0}, &why);
+    if (q->detail)
+        strbuf_printf(&why, ": %s", q->detail);
+    struct unseen *at = NULL;
+    for (size_t i = 0; i < list->count && !at; i++)
+        if (strcmp(list->items[i].label, label) == 0 &&
+            strcmp(list->items[i].why, strbuf_str(&why)) == 0)
+            at = &list->items[i];
+    if (!at && list->count == list->room)
+        return;
+    if (!at) {
+        at = &list->items[list->count++];
+        *at = (struct unseen){.label = arena_strdup(list->arena, label),
+                              .why = arena_strdup(list->arena, strbuf_str(&why))};
+    }
+    at->runs += at->last != run;
+    at->last = run;
+}
+
+static bool is_kind(const char *name, const char *kind) {
+    return strncmp(name, kind, strlen(kind)) == 0;
+}
+
+/* Figures of GPUs and phases are one kind each; what a mark alone tells was not looked for. */
+static void look_through(struct unseen_list *list, const struct run *run) {
+    for (size_t i = 0; i < measures_count(); i++) {
+        const struct measure *measure = measures_at(i);
+        struct quantity q = measures_get(run, i);
+        if (is_kind(measure->name, "work.") || is_kind(measure->name, "monitor."))
+            continue;
+        miss(list, run,
+             is_kind(measure->name, "gpu.")                  ? _("GPU: memory, load, energy")
+             : is_kind(measure->name, "phase.")              ? _("time of phases")
+             : strcmp(measure->name, "memory.tree_pss") == 0 ? _("memory of all processes")
+                                                             : msg_get(measure->label),
+             &q);
+    }
+    struct facts_figure *limits = NULL;
+    size_t count = facts_machine(run, FACTS_LIMITS, list->arena, &limits);
+    for (size_t i = 0; i < count; i++)
+        miss(list, run, arena_printf(list->arena, _("limit: %s"), limits[i].name),
+             &limits[i].quantity);
+}
+
+/* Does any run hold a figure of a GPU? */
+static bool reads_gpus(const struct report_document *document) {
+    for (size_t i = 0; i < document->run_count; i++)
+        for (size_t k = 0; k < measures_count(); k++) {
+            struct quantity q = measures_get(document->runs[i], k);
+            if (is_kind(measures_at(k)->name, "gpu.") && quantity_is_known(&q))
+                return true;
+        }
+    return false;
+}
+
+/* What is open for the same reason in as many runs is one row. */
+static void unseen_rows(const struct unseen_list *list, size_t run_count, struct strbuf *out) {
+    const char *const titles[] = {_("figure"), _("open in runs"), _("why")};
+    markdown_table(out, titles, ARRAY_LENGTH(titles));
+    for (size_t i = 0; i < list->count; i++) {
+        const struct unseen *item = &list->items[i];
+        AUTO_STRBUF struct strbuf labels = STRBUF_INIT;
+        AUTO_STRBUF struct strbuf runs = STRBUF_INIT;
+        bool told = false;
+        for (size_t k = 0; k < list->count; k++) {
+            if (list->items[k].runs != item->runs || strcmp(list->items[k].why, item->why) != 0)
+                continue;
+            told = told || k < i;
+            strbuf_printf(&labels, "%s%s", labels.length > 0 ? ", " : "", list->items[k].label);
+        }
+        if (told)
+            continue;
+        strbuf_printf(&runs, _("%zu of %zu"), item->runs, run_count);
+        markdown_cell(out, strbuf_str(&labels));
+        markdown_cell(out, strbuf_str(&runs));
+        markdown_cell(out, item->why);
+        markdown_end_row(out);
+    }
+    strbuf_add_char(out, '\n');
+}
+
 static void blind_spots(const struct report_document *document, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
     struct findings findings = {0};
+    struct unseen_list list = {.arena = arena, .room = UNSEEN_KINDS};
+    list.items = arena_alloc(arena, list.room * sizeof(*list.items));
     for (size_t i = 0; i < document->run_count; i++) {
         const json_t *spots = json_get_array(document->runs[i]->start, "blind_spots");
+        look_through(&list, document->runs[i]);
         for (size_t k = 0; k < json_array_size(spots); k++) {
             const json_t *spot = json_array_get(spots, k);
             find(&findings, document->runs[i],
@@ -203,10 +314,15 @@ static void blind_spots(const struct report_document *document, struct strbuf *o
         }
     }
     markdown_heading(out, 3, _("What could not be seen"));
+    if (!reads_gpus(document))
+        markdown_paragraph(out, _("This version reads no GPU: memory, load and energy of GPUs are "
+                                  "open in every run."));
+    if (list.count > 0)
+        unseen_rows(&list, document->run_count, out);
     if (findings.count == 0)
-        markdown_paragraph(out, _("No run named a blind spot."));
-    else
-        print_findings(&findings, out);
+        return;
+    markdown_paragraph(out, _("Blind spots that the runs named when they began:"));
+    print_findings(&findings, out);
 }
 
 static void gaps(const struct report_document *document, struct strbuf *out) {

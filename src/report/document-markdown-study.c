@@ -93,8 +93,8 @@ static void claims(const struct study *study, struct strbuf *out) {
     markdown_heading(out, 3, _("Claims"));
     markdown_paragraph(out, _("A claim is reproduced or not only if runs that count decide it; "
                               "otherwise it is open."));
-    const char *const titles[] = {_("claim"),    _("it says"), _("asked for"),
-                                  _("observed"), _("verdict"), _("why")};
+    const char *const titles[] = {_("claim"), _("it says"), _("asked for"), _("observed"),
+                                  _("verdict")};
     markdown_table(out, titles, ARRAY_LENGTH(titles));
     for (size_t i = 0; i < study->claim_count; i++) {
         const struct study_claim *claim = &study->claims[i];
@@ -105,9 +105,11 @@ static void claims(const struct study *study, struct strbuf *out) {
         markdown_cell(out, strbuf_str(&asked));
         observed_cell(claim, out);
         verdict_cell(claim->verdict, out);
-        markdown_cell(out, claim->why);
         markdown_end_row(out);
     }
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < study->claim_count; i++)
+        markdown_item(out, study->claims[i].claim->id, study->claims[i].why);
 }
 
 static void repeats(const struct study *study, struct strbuf *out) {
@@ -258,6 +260,8 @@ static void tasks(const struct plan *plan, struct strbuf *out) {
             quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, &time);
             if (task->who)
                 strbuf_printf(&time, _(", by %s"), task->who);
+            if (task->when.given && task->when.text)
+                strbuf_printf(&time, ", %s", task->when.text);
             strbuf_add_str(out, "| [a] ");
             markdown_add(out, strbuf_str(&time));
             strbuf_add_char(out, ' ');
@@ -270,8 +274,8 @@ static void tasks(const struct plan *plan, struct strbuf *out) {
     }
 }
 
-static void privacy(const struct plan *plan, struct strbuf *out) {
-    const struct plan_privacy *privacy = &plan->privacy;
+static void privacy(const struct study *study, struct strbuf *out) {
+    const struct plan_privacy *privacy = &study->input->plan->privacy;
     markdown_heading(out, 2, _("Data protection"));
     strbuf_printf(out, "- **%s:** ", _("class of the data"));
     if (privacy->data_class)
@@ -292,6 +296,15 @@ static void privacy(const struct plan *plan, struct strbuf *out) {
     markdown_item(out, _("kept for"), privacy->retention);
     markdown_item(out, _("who can read it"), privacy->readers);
     markdown_item(out, _("stored at"), privacy->storage);
+    for (size_t i = 0; i < study->open_fact_count; i++) {
+        const struct plan_fact *fact = study->open_facts[i];
+        if (!fact->about || strcmp(fact->about, "privacy") != 0)
+            continue;
+        strbuf_add_str(out, "- [?] ");
+        markdown_add(out, _("not settled, which stops booking: "));
+        markdown_add(out, fact->question ? fact->question : fact->id);
+        strbuf_add_char(out, '\n');
+    }
 }
 
 static const char *environment_word(enum plan_environment_kind kind) {
@@ -310,13 +323,60 @@ static const char *environment_word(enum plan_environment_kind kind) {
     return "";
 }
 
-static void bytes_cell(const struct plan_bytes *bytes, struct strbuf *out) {
+static void add_piece(struct strbuf *out, const char *text) {
+    strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", text);
+}
+
+/* "own machine, 0 GPUs, must match: torch; open: driver, memory": a table would be empty in most
+ * of its cells. */
+static void environment_item(const struct plan_environment *environment, bool is_target,
+                             struct strbuf *out) {
+    AUTO_STRBUF struct strbuf label = STRBUF_INIT;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    if (bytes->given)
-        quantity_format_value((double)bytes->bytes, UNIT_BYTE, &text);
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    bool no_gpu = environment->gpus.given && environment->gpus.value == 0;
+    strbuf_printf(&label, is_target ? _("%s (the target)") : "%s", environment->id);
+    add_piece(environment->kind == PLAN_ENVIRONMENT_UNSAID ? &open : &text,
+              environment->kind == PLAN_ENVIRONMENT_UNSAID ? _("what kind of machine")
+                                                           : environment_word(environment->kind));
+    if (no_gpu)
+        add_piece(&text, _("no GPU"));
+    else if (environment->gpus.given)
+        strbuf_printf(
+            &text, msg_plural((unsigned long)environment->gpus.value, "%s%lld GPU", "%s%lld GPUs"),
+            text.length > 0 ? ", " : "", (long long)environment->gpus.value);
     else
-        strbuf_add_str(&text, "-");
-    markdown_cell(out, strbuf_str(&text));
+        add_piece(&open, _("number of GPUs"));
+    if (!no_gpu) {
+        add_piece(environment->gpu ? &text : &open,
+                  environment->gpu ? environment->gpu : _("GPU model"));
+        add_piece(environment->driver ? &text : &open, _("driver"));
+        if (environment->driver)
+            strbuf_printf(&text, " %s", environment->driver);
+        add_piece(environment->gpu_memory.given ? &text : &open, _("GPU memory"));
+        if (environment->gpu_memory.given) {
+            strbuf_add_char(&text, ' ');
+            quantity_format_value((double)environment->gpu_memory.bytes, UNIT_BYTE, &text);
+        }
+    }
+    add_piece(environment->host_memory.given ? &text : &open, _("memory"));
+    if (environment->host_memory.given) {
+        strbuf_add_char(&text, ' ');
+        quantity_format_value((double)environment->host_memory.bytes, UNIT_BYTE, &text);
+    }
+    for (size_t k = 0; k < environment->match.count; k++)
+        strbuf_printf(&text, "%s%s", k > 0 ? ", " : _("; must match in "),
+                      environment->match.items[k].text);
+    strbuf_add_str(out, "- **");
+    markdown_add(out, strbuf_str(&label));
+    strbuf_add_str(out, ":** ");
+    markdown_add(out, strbuf_str(&text));
+    if (open.length > 0) {
+        strbuf_add_str(out, text.length > 0 ? "; [?] " : "[?] ");
+        markdown_add(out, _("open: "));
+        markdown_add(out, strbuf_str(&open));
+    }
+    strbuf_add_char(out, '\n');
 }
 
 static void environments(const struct study *study, struct strbuf *out) {
@@ -328,38 +388,24 @@ static void environments(const struct study *study, struct strbuf *out) {
     }
     markdown_paragraph(out, _("Machines that the work may be done on. Evidence, estimate and offer "
                               "belong to one of them and never to another; this report is about "
-                              "the one marked as target."));
-    const char *const titles[] = {_("environment"), "",          _("kind"),
-                                  _("GPUs"),        _("GPU"),    _("driver"),
-                                  _("GPU memory"),  _("memory"), _("must match")};
-    markdown_table(out, titles, ARRAY_LENGTH(titles));
-    for (size_t i = 0; i < plan->environment_count; i++) {
-        const struct plan_environment *environment = &plan->environments[i];
-        AUTO_STRBUF struct strbuf match = STRBUF_INIT;
-        for (size_t k = 0; k < environment->match.count; k++)
-            strbuf_printf(&match, "%s%s", k > 0 ? ", " : "", environment->match.items[k].text);
-        markdown_cell(out, environment->id);
-        markdown_cell(out, environment == study->input->environment ? _("target") : "");
-        markdown_cell(out, environment_word(environment->kind));
-        markdown_cell_count(out, environment->gpus.given,
-                            (unsigned long long)environment->gpus.value);
-        markdown_cell(out, environment->gpu ? environment->gpu : "-");
-        markdown_cell(out, environment->driver ? environment->driver : "-");
-        bytes_cell(&environment->gpu_memory, out);
-        bytes_cell(&environment->host_memory, out);
-        markdown_cell(out, strbuf_str(&match));
-        markdown_end_row(out);
-    }
+                              "the one that is the target."));
+    for (size_t i = 0; i < plan->environment_count; i++)
+        environment_item(&plan->environments[i],
+                         &plan->environments[i] == study->input->environment, out);
 }
 
 void document_markdown_study(const struct report_document *document, struct strbuf *out) {
-    const struct plan *plan = document->study->input->plan;
-    about(plan, out);
+    about(document->study->input->plan, out);
     claims(document->study, out);
+    document_markdown_results(document, out);
     repeats(document->study, out);
-    scope(plan, out);
+}
+
+void document_markdown_ground(const struct report_document *document, struct strbuf *out) {
+    const struct plan *plan = document->study->input->plan;
     facts(plan, out);
-    privacy(plan, out);
+    privacy(document->study, out);
     tasks(plan, out);
+    scope(plan, out);
     environments(document->study, out);
 }

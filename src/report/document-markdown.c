@@ -24,6 +24,7 @@ static void title(const struct report_document *document, struct strbuf *out) {
 }
 
 static void made(const struct report_document *document, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_printf(&text, _("Made by %s"), document->program ? document->program : "probelauf");
     if (document->now_utc_ns != 0) {
@@ -31,18 +32,15 @@ static void made(const struct report_document *document, struct strbuf *out) {
         run_text_add_date(&text, document->now_utc_ns);
         strbuf_add_str(&text, " UTC");
     }
-    strbuf_printf(&text,
-                  msg_plural((unsigned long)document->run_count, " from %zu recorded run",
-                             " from %zu recorded runs"),
-                  document->run_count);
+    strbuf_printf(&text, _(" from %s"), document_runs_text(document, arena));
     if (document->study && document->study->input->plan->name) {
         const struct plan *plan = document->study->input->plan;
-        strbuf_printf(&text, _(" and the plan %s (SHA-256 %.12s)"), plan->name, plan->digest);
+        strbuf_printf(&text, _("; plan %s (SHA-256 %.12s)"), plan->name, plan->digest);
     }
     strbuf_add_char(&text, '.');
     markdown_paragraph(out, strbuf_str(&text));
     strbuf_add_str(out, _("Every figure carries the mark of how it is known: [m] measured, [e] "
-                          "estimated, [a] assumed, [?] open. Open is never 0."));
+                          "estimated, [a] assumed, [?] open. Open is never 0; ≥ is at least."));
     strbuf_add_char(out, '\n');
 }
 
@@ -52,7 +50,7 @@ static void notes(const struct report_document *document, struct strbuf *out) {
     size_t count = report_document_notes(document, arena, list);
     if (count == 0)
         return;
-    markdown_heading(out, 2, _("What to know first"));
+    markdown_heading(out, 2, _("What to do next"));
     for (size_t i = 0; i < count; i++) {
         strbuf_printf(out, "%zu. **", i + 1);
         markdown_add(out, list[i].finding);
@@ -116,14 +114,18 @@ void report_document_markdown(const struct report_document *document, struct str
     markdown_add(out, report_document_verdict(document, arena));
     strbuf_add_str(out, "**\n\n");
     made(document, out);
+    if (document->study)
+        document_markdown_short(document, out);
     notes(document, out);
     if (document->study) {
         document_markdown_study(document, out);
         document_markdown_blocks(document, out);
     }
-    document_markdown_runs(document, out);
     if (document->estimate)
         document_markdown_estimate(document, out);
+    if (document->study)
+        document_markdown_ground(document, out);
+    document_markdown_runs(document, out);
     document_markdown_method(document, out);
     if (!document->study)
         without_plan(out);

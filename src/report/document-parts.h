@@ -10,6 +10,9 @@
 #define DOCUMENT_RUNS_SHOWN       50u
 #define DOCUMENT_CONDITIONS_SHOWN 100u /* per block */
 
+/* Which runs are in: "7 runs, all of the study", "the 50 newest of 80 runs of the ledger". */
+const char *document_runs_text(const struct report_document *document, struct arena *arena);
+size_t document_run_total(const struct report_document *document);
 /* The run as the study sees it, or NULL. */
 const struct study_run *document_study_run(const struct report_document *document,
                                            const struct run *run);
@@ -28,7 +31,26 @@ void document_add_changes(struct strbuf *out, const struct run *run);
 void document_add_place(struct strbuf *out, const struct report_document *document,
                         const struct run *run);
 
+/* One metric of one condition, from all its runs that count in whichever block. Open, with the
+ * reason, where the plan names it and no such run gave it. */
+struct document_result {
+    const struct plan_condition *condition; /* of the first block that has it */
+    const char *blocks;                     /* all that have it: "validate, compare" */
+    const char *name;
+    struct quantity value; /* median; n and sources set */
+    double least, most;    /* only where value is known */
+    const char *obtained;  /* "mark", or which part of which file; NULL: not said */
+};
+size_t document_results(const struct study *study, struct arena *arena,
+                        struct document_result **ret_results);
+
+void document_markdown_results(const struct report_document *document, struct strbuf *out);
+/* The study, its claims, results and repetitions. */
 void document_markdown_study(const struct report_document *document, struct strbuf *out);
+/* What it stands on: facts, data protection, tasks, scope, environments. */
+void document_markdown_ground(const struct report_document *document, struct strbuf *out);
+/* What a reader must know who reads no further. */
+void document_markdown_short(const struct report_document *document, struct strbuf *out);
 void document_markdown_blocks(const struct report_document *document, struct strbuf *out);
 void document_markdown_runs(const struct report_document *document, struct strbuf *out);
 void document_markdown_estimate(const struct report_document *document, struct strbuf *out);

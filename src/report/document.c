@@ -89,6 +89,25 @@ void document_add_place(struct strbuf *out, const struct report_document *docume
     }
 }
 
+size_t document_run_total(const struct report_document *document) {
+    return document->run_total > document->run_count ? document->run_total : document->run_count;
+}
+
+const char *document_runs_text(const struct report_document *document, struct arena *arena) {
+    size_t count = document->run_count, total = document_run_total(document);
+    if (count < total)
+        return arena_printf(arena, _("the %zu newest of %zu runs of the ledger"), count, total);
+    if (document->study)
+        return arena_printf(arena,
+                            msg_plural((unsigned long)count, "%zu run, all of the study",
+                                       "%zu runs, all of the study"),
+                            count);
+    return arena_printf(arena,
+                        msg_plural((unsigned long)count, "%zu run, all of the ledger",
+                                   "%zu runs, all of the ledger"),
+                        count);
+}
+
 /* ---- the verdict line ---- */
 
 struct missing {
@@ -112,15 +131,28 @@ static void end_names(struct strbuf *names, size_t count) {
         strbuf_printf(names, _(" and %zu more"), count - NAMES_SHOWN);
 }
 
-static void miss_facts(struct missing *missing, const struct study *study, struct arena *arena) {
+/* Data protection is asked for by name: it is not seen that a machine may not be used at all. */
+static bool is_privacy(const struct plan_fact *fact) {
+    return fact->about && strcmp(fact->about, "privacy") == 0;
+}
+
+static void miss_facts(struct missing *missing, const struct study *study, bool privacy,
+                       struct arena *arena) {
     AUTO_STRBUF struct strbuf names = STRBUF_INIT;
     size_t count = 0;
     for (size_t i = 0; i < study->open_fact_count; i++)
-        add_name(&names, &count, study->open_facts[i]->id);
+        if (is_privacy(study->open_facts[i]) == privacy)
+            add_name(&names, &count, study->open_facts[i]->id);
     end_names(&names, count);
-    if (count > 0)
+    if (count > 0 && privacy)
         add_missing(missing,
-                    arena_printf(arena, _("answers to the open facts %s"), strbuf_str(&names)));
+                    arena_printf(arena, _("settled data protection (%s)"), strbuf_str(&names)));
+    else if (count > 0)
+        add_missing(missing,
+                    arena_printf(arena,
+                                 msg_plural((unsigned long)count, "an answer to the open fact %s",
+                                            "answers to the open facts %s"),
+                                 strbuf_str(&names)));
 }
 
 static void miss_evidence(struct missing *missing, const struct study *study, struct arena *arena) {
@@ -162,7 +194,8 @@ const char *report_document_verdict(const struct report_document *document, stru
         add_missing(&missing, _("blocks in the plan"));
     if (!study->input->environment)
         add_missing(&missing, _("an environment in the plan"));
-    miss_facts(&missing, study, arena);
+    miss_facts(&missing, study, false, arena);
+    miss_facts(&missing, study, true, arena);
     miss_evidence(&missing, study, arena);
     if (document->estimate) {
         miss_memory(&missing, document->estimate, arena);

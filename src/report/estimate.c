@@ -85,9 +85,7 @@ static void header(const struct estimate *estimate, struct report_style style, s
     else
         layout_add_quantity(&spent, &study->spent, style.ascii, true);
     AUTO_STRBUF struct strbuf lost = STRBUF_INIT;
-    bool somewhere = quantity_is_known(&study->spent) && !study_words_is_nothing(&study->spent);
-    if (study->input->plan->environment_count > 1 &&
-        somewhere) /* all else here is about one of them */
+    if (study_words_is_of_several(study)) /* all else here is about one of them */
         strbuf_add_str(&lost, _("in all environments"));
     if (quantity_is_known(&study->failed_time) && study->failed_time.value > 0) {
         strbuf_add_str(&lost, lost.length > 0 ? "; " : "");
@@ -128,15 +126,21 @@ static void total(const struct estimate *estimate, struct report_style style, st
     figure_row(_("effort"), &estimate->total.effort, style, out);
     gpu_row(&estimate->total, style, out);
     size_t count = estimate->open_count;
-    if (count == 0)
-        return;
-    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
-    strbuf_printf(&open,
-                  msg_plural((unsigned long)count,
-                             "%zu part is not in these figures; it is named below",
-                             "%zu parts are not in these figures; they are named below"),
-                  count);
-    layout_row(out, style, _("open"), strbuf_str(&open), LAYOUT_BAD, NULL);
+    if (count > 0) {
+        AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+        strbuf_printf(&open,
+                      msg_plural((unsigned long)count,
+                                 "%zu part is not in these figures; it is named below",
+                                 "%zu parts are not in these figures; they are named below"),
+                      count);
+        layout_row(out, style, _("open"), strbuf_str(&open), LAYOUT_BAD, NULL);
+    }
+    if (study_words_has_partial_interval(estimate))
+        layout_paragraph(out, style,
+                         style.ascii ? _("With 'at least', the interval is that of the parts that "
+                                         "are in it.")
+                                     : _("With ≥, the interval is that of the parts that are in "
+                                         "it."));
 }
 
 /* ---- the table ---- */
@@ -297,9 +301,20 @@ static void open_parts(const struct estimate *estimate, struct report_style styl
 
 static void assumed(const struct estimate *estimate, struct report_style style,
                     struct strbuf *out) {
-    if (estimate->assumed_count == 0)
+    const struct plan *plan = estimate->study->input->plan;
+    size_t tasks = 0;
+    for (size_t i = 0; i < plan->task_count; i++)
+        tasks += study_words_is_assumed(&plan->tasks[i]);
+    if (estimate->assumed_count + tasks == 0)
         return;
     layout_heading(out, style, _("Assumptions in these figures"));
+    for (size_t i = 0; i < plan->task_count; i++) {
+        if (!study_words_is_assumed(&plan->tasks[i]))
+            continue;
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        study_words_add_task(&text, plan, &plan->tasks[i]);
+        bullet(out, style, strbuf_str(&text));
+    }
     for (size_t i = 0; i < estimate->assumed_count; i++) {
         const struct estimate_setting *setting = &estimate->assumed[i];
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -389,10 +404,10 @@ void report_estimate_text(const struct estimate *estimate, const struct report_f
                           size_t frozen_count, struct report_style style, struct strbuf *out) {
     header(estimate, style, out);
     total(estimate, style, out);
+    assumed(estimate, style, out);
     overview(estimate, style, out);
     sections(estimate, style, out);
     open_parts(estimate, style, out);
-    assumed(estimate, style, out);
     amount(estimate, style, out);
     frozen_ones(frozen, frozen_count, style, out);
     method(estimate, style, out);

@@ -209,6 +209,54 @@ void study_words_add_setting(struct strbuf *out, const struct plan *plan,
         strbuf_printf(out, " (%s)", setting->source);
 }
 
+bool study_words_is_assumed(const struct plan_task *task) {
+    return task->time.given && task->done != PLAN_YES;
+}
+
+void study_words_add_task(struct strbuf *out, const struct plan *plan,
+                          const struct plan_task *task) {
+    strbuf_printf(out, _("task %s = "), task->id ? task->id : "?");
+    quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, out);
+    if (task->who)
+        strbuf_printf(out, _(", by %s"), task->who);
+    if (task->when.given && task->when.text)
+        strbuf_printf(out, ", %s", task->when.text);
+    if (task->why)
+        strbuf_printf(out, ": %s", task->why);
+    strbuf_printf(out, " (%s:%u)", plan->name,
+                  task->time.at.line > 0 ? task->time.at.line : task->at.line);
+}
+
+static bool is_partial(const struct estimate_figures *figures) {
+    struct study_figure all[STUDY_FIGURES];
+    study_words_figures(figures, all);
+    for (size_t i = 0; i < STUDY_FIGURES; i++)
+        if (quantity_is_known(all[i].quantity) && all[i].quantity->has_interval &&
+            all[i].quantity->bound == QUANTITY_AT_LEAST)
+            return true;
+    return false;
+}
+
+bool study_words_has_partial_interval(const struct estimate *estimate) {
+    bool has = is_partial(&estimate->total);
+    for (size_t i = 0; i < estimate->block_count; i++) {
+        const struct estimate_block *block = &estimate->blocks[i];
+        has = has || is_partial(&block->figures);
+        for (int c = 0; c < COMPONENT_COUNT_; c++)
+            has = has || (block->components[c].time.has_interval &&
+                          block->components[c].time.bound == QUANTITY_AT_LEAST);
+    }
+    return has;
+}
+
+bool study_words_is_of_several(const struct study *study) {
+    bool somewhere = quantity_is_known(&study->spent) && !study_words_is_nothing(&study->spent);
+    for (size_t i = 0; somewhere && i < study->run_count; i++)
+        if (study->runs[i].environment != study->input->environment)
+            return true;
+    return false;
+}
+
 void study_words_add_rests(struct strbuf *out, const struct quantity *q) {
     size_t begin = out->length;
     bool is_borrowed = q->basis && strcmp(q->basis, "borrowed-spread") == 0;

@@ -44,6 +44,17 @@ const struct plan_assumption *study_words_assumption(const struct plan *plan,
 void study_words_add_setting(struct strbuf *out, const struct plan *plan,
                              const struct estimate_setting *setting);
 
+/* A task's time is assumed as well: while it counts, that is until it is done. */
+bool study_words_is_assumed(const struct plan_task *task);
+/* "task read-the-texts = 1 h, by name, 2026-11-30: why (probelauf.yaml:80)". */
+void study_words_add_task(struct strbuf *out, const struct plan *plan,
+                          const struct plan_task *task);
+
+/* Is one of the figures a lower bound and shown with an interval? It needs words, then. */
+bool study_words_has_partial_interval(const struct estimate *estimate);
+/* Does the time spent hold that of runs of another environment than the one it is about? */
+bool study_words_is_of_several(const struct study *study);
+
 /* "from 6 runs, spread borrowed"; the method of what rests on no runs. */
 void study_words_add_rests(struct strbuf *out, const struct quantity *q);
 /* The sum over no run at all: 0 was not measured, there was nothing to measure. */

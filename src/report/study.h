@@ -49,6 +49,7 @@ struct report_document {
     size_t frozen_count;
     const struct run *const *runs; /* newest first: of the study, or without a plan of the ledger */
     size_t run_count;
+    size_t run_total;  /* how many there are, of which `runs` are the newest; 0: as run_count */
     size_t runs_shown; /* in Markdown at most so many, the newest; 0: 50 */
     int64_t now_utc_ns;
     const char *program; /* "probelauf 0.1.0" */

@@ -22,17 +22,19 @@ print(v if isinstance(v, str) else json.dumps(v))' "$BATS_TEST_TMPDIR/report.jso
     [[ "${lines[0]}" == "# Report: sizes" ]]
     [[ "${lines[1]}" == "**There is no verdict yet: "* ]]
     sections=$(grep '^## ' <<<"$output")
-    [ "$sections" = "## What to know first
+    [ "$sections" = "## In short
+## What to do next
 ## The study
-## Scope: what is done, and what is left out
-## Facts
-## Data protection
-## Environments
+## Results
 ## Blocks
-## Runs
 ## Estimate of what is still to do
 ## Memory
 ## Cost
+## Facts
+## Data protection
+## Scope: what is done, and what is left out
+## Environments
+## Runs
 ## How it was measured
 ## The marks" ]
     has "| compare | compare, full, one-off | chosen by the team | underway | 2/4 | 2 |"
@@ -69,6 +71,31 @@ walk(d["estimate"])
 assert seen > 5, seen'
 }
 
+@test "results stand per condition, from runs that count, in each form" {
+    make_study
+    sed -i '/^  - id: compare/,/^  - id: validate/ {
+        s|command: .*|command: sh src/job {size}|
+        s|^    expect: .*|    results: [{name: speed, unit: token/s, file: r.json, json: /x}, {name: never, unit: "1"}]|
+    }' probelauf.yaml
+    echo 'sed "s/.*/{\"x\": &}/" input.txt >r.json' >src/job
+    echo 2.5 >input.txt
+    commit job
+    probelauf run -q --env here --block compare -c size=1
+    probelauf run -q --env here --block compare -c size=1 --purpose function-test
+    until_true nothing_waits
+    run -0 probelauf report
+    has "| compare | size=1 | speed | [m] 2.5 token/s | - | 1 |"
+    has "All of it was obtained by json /x of r.json."
+    has "- [?] compare: never: no run that counts reported it (size=1)"
+    has "- [?] compare: speed, never: no run that counts yet (size=2)"
+    run -0 probelauf report --format csv
+    has "result,compare,size=1,speed,measured,2.5,token/s,exact,"
+    has "result,compare,size=2,never,open,,1,"
+    run -0 probelauf report --json
+    valid_schema report
+    [ "$(reported '[[r["name"], r["value"].get("n"), r["obtained"]] for r in d["results"]][0]')" = '["speed", 1, "json /x of r.json"]' ]
+}
+
 @test "a failure stands with cause, change and disposition" {
     make_study
     study_run 1
@@ -93,12 +120,15 @@ assert seen > 5, seen'
     lacks " out one"
     has " out two"
     has " out three"
+    has "from the 2 newest of 3 runs of the ledger."
     run -0 probelauf report --json
     valid_schema report
     [ "$(reported '[d["study"], d["estimate"], len(d["runs"])]')" = '[null, null, 3]' ]
+    [ "$(reported '[d["runs_in"]["count"], d["runs_in"]["total"]]' --limit 2)" = '[2, 3]' ]
     run -0 probelauf report --format csv
     [[ "${lines[0]}" == section,block,condition,name,state,value,unit,* ]]
     has "run,,,wall,measured,"
+    has "document,,,runs_in,measured,3,count,"
 }
 
 @test "an empty ledger is reported, too" {
@@ -108,7 +138,7 @@ assert seen > 5, seen'
     run -0 probelauf report --json
     valid_schema report
     run -0 probelauf report --format csv
-    [ "${#lines[@]}" -eq 1 ]
+    [ "${#lines[@]}" -eq 3 ] # which runs are in: none of none
 }
 
 @test "the file appears whole or not at all" {

@@ -251,6 +251,13 @@ static void build_block(const struct builder *builder, struct plan_block *block,
         .condition_count = conditions,
         .conditions = make(builder, conditions, sizeof(*block->conditions)),
     };
+    if (shape == 1) {
+        block->results = make(builder, 2, sizeof(*block->results));
+        block->result_count = 2;
+        block->results[0] = (struct plan_result){.name = "agreement", .unit = UNIT_RATIO};
+        block->results[1] = (struct plan_result){.name = text(builder, "cache_bytes", "=cache|<b>"),
+                                                 .unit = UNIT_BYTE};
+    }
     static const char *const claims[] = {"half-is-enough", "attention-beats-recency", NULL};
     static const char *const nothing[] = {NULL};
     block->claims = texts(builder, shape == 1 ? claims : nothing);

@@ -162,9 +162,194 @@ static void older_runs_are_counted(void **state) {
     built.document.runs_shown = 1;
     AUTO_STRBUF struct strbuf out = STRBUF_INIT;
     report_document_markdown(&built.document, &out);
-    assert_non_null(strstr(strbuf_str(&out), "These are the 1 newest of 3 runs."));
+    assert_non_null(strstr(strbuf_str(&out), "These are the 1 newest of 3 runs; the figures of "
+                                             "this report rest on all of them."));
     assert_non_null(strstr(strbuf_str(&out), "| a1b2c3d4 |"));
     assert_null(strstr(strbuf_str(&out), "| 00000011 |"));
+}
+
+static void assert_has(const struct strbuf *text, const char *part) {
+    if (!strstr(strbuf_str(text), part))
+        fail_msg("lacks '%s'", part);
+}
+
+static void assert_lacks(const struct strbuf *text, const char *part) {
+    if (strstr(strbuf_str(text), part))
+        fail_msg("holds '%s'", part);
+}
+
+static void markdown_of(const struct built_study *built, struct strbuf *out) {
+    strbuf_clear(out);
+    report_document_markdown(&built->document, out);
+}
+
+/* A second run that counts, and results of all kinds: the one that failed reports one, too. */
+static void give_results(struct built_study *built) {
+    struct run *failed = built->runs[1], *plain = built->runs[2];
+    failed->results = arena_alloc(failed->arena, sizeof(*failed->results));
+    failed->results[0] = (struct run_result){"agreement", quantity_measured("1", 0.111, "mark")};
+    failed->result_count = 1;
+    plain->results = arena_alloc(plain->arena, 2 * sizeof(*plain->results));
+    plain->results[0] = (struct run_result){"agreement", quantity_measured("1", 0.94, "mark")};
+    plain->results[1] =
+        (struct run_result){"tokens_per_s", quantity_measured("token/s", 700, "json /t of out")};
+    plain->result_count = 2;
+    struct study_condition *condition = &built->study.blocks[1].conditions[0];
+    const struct study_run **runs = arena_alloc(built->arena, 3 * sizeof(*runs));
+    for (size_t i = 0; i < 3; i++)
+        runs[i] = &built->study.runs[i];
+    built->study.runs[2].evidence.level = EVIDENCE_MEASURED;
+    condition->runs = runs;
+    condition->run_count = 3;
+}
+
+static void results_are_those_of_runs_that_count(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    give_results(&built);
+    built.study.claim_count = 0; /* they need no claim */
+    markdown_of(&built, &out);
+    assert_has(&out, "\n## Results\n");
+    assert_has(&out, "| compare | policy=full keep=0.1 | agreement | [m] 0.96 | 0.94 to 0.98 | 2 | "
+                     "a mark that the run set |\n");
+    assert_has(&out, "| tokens_per_s | [m] 812.5 token/s | - | 1 | a mark that the run set |\n");
+    assert_has(&out, "| tokens_per_s | [m] 700 token/s | - | 1 | json /t of out |\n");
+    assert_has(&out, "- [?] compare: cache_bytes: no run that counts reported it (policy=full "
+                     "keep=0.1)\n");
+    assert_has(&out, "- [?] compare: agreement, cache_bytes: no run that counts yet (policy=evict "
+                     "keep=0.2; policy=full keep=0.3;");
+    assert_lacks(&out, "0.111");
+    strbuf_clear(&out);
+    report_document_csv(&built.document, &out);
+    assert_has(&out, "result,compare,policy=full keep=0.1,agreement,measured,0.96,1,exact,,,,2,"
+                     "median of the runs' results (mark),,,"
+                     "019d0c5a-7e3b-7a41-9c2e-1f60a1b2c3d4 ");
+    assert_has(&out, "result,compare,policy=full keep=0.1,agreement.least,measured,0.94,");
+    assert_has(&out, "result,compare,policy=evict keep=0.2,agreement,open,,1,,");
+    assert_lacks(&out, "0.111");
+    AUTO_JSON json_t *json = report_document_json(&built.document);
+    const json_t *first = json_array_get(json_get_array(json, "results"), 0);
+    assert_string_equal(json_get_text(first, "name", ""), "agreement");
+    assert_string_equal(json_get_text(first, "obtained", ""), "mark");
+    assert_true(json_real_value(json_object_get(first, "least")) == 0.94);
+}
+
+/* A condition that two blocks share is one, with the runs of both, each once. */
+static void a_shared_condition_has_one_result(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    give_results(&built);
+    struct study_condition *other = &built.study.blocks[3].conditions[0];
+    const struct study_condition *own = &built.study.blocks[1].conditions[0];
+    memcpy(built.plan.blocks[3].conditions[0].id, own->condition->id, sizeof(own->condition->id));
+    other->runs = own->runs;
+    other->run_count = own->run_count;
+    markdown_of(&built, &out);
+    assert_has(&out, "| compare, verify | policy=full keep=0.1 | agreement | [m] 0.96 | 0.94 to "
+                     "0.98 | 2 |");
+    assert_lacks(&out, "| verify | policy=full keep=0.1 | agreement");
+}
+
+static void what_was_not_seen_is_said(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    for (size_t i = 0; i < 3; i++) {
+        built.runs[i]->tree_pss = quantity_open(UNIT_BYTE, QUANTITY_NOT_SAMPLED, "too short");
+        json_object_del(built.runs[i]->start, "blind_spots");
+        for (size_t k = 0; k < built.runs[i]->gpu_count; k++)
+            built.runs[i]->gpus[k].device_used =
+                quantity_open(UNIT_BYTE, QUANTITY_NOT_SUPPORTED, "GPU probing not built in");
+    }
+    built.runs[2]->tree_pss = quantity_measured(UNIT_BYTE, 1, "sampled");
+    markdown_of(&built, &out);
+    assert_has(&out, "This version reads no GPU");
+    assert_has(&out, "| memory of all processes | 2 of 3 | open (not sampled): too short |");
+    assert_has(&out, "| GPU: memory, load, energy | ");
+    assert_lacks(&out, "No run named a blind spot");
+    built.runs[0]->gpus[0].device_used = quantity_measured(UNIT_BYTE, 1, "NVML");
+    markdown_of(&built, &out);
+    assert_lacks(&out, "This version reads no GPU");
+}
+
+/* What a total rests on that somebody assumed stands directly under it. */
+static void assumptions_stand_beside_the_totals(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    markdown_of(&built, &out);
+    const char *heading = strstr(strbuf_str(&out), "### Assumptions in these figures");
+    const char *parts = strstr(strbuf_str(&out), "### What the figures are made of");
+    assert_true(heading && parts && heading < parts);
+    assert_has(&out, "| task read-the-texts | [a] 1 h 00 min | D. Muster | 2026-11-29 | four texts "
+                     "| probelauf.yaml:80 |");
+    built.plan.tasks[0].done = PLAN_YES; /* counts no more */
+    markdown_of(&built, &out);
+    assert_lacks(&out, "| task read-the-texts |");
+    assert_has(&out, "With ≥, the interval is that of the parts that are in it.");
+}
+
+static void the_first_screen_says_it_all(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    markdown_of(&built, &out);
+    assert_has(&out, "- **to be shown:** with half of the cache the text stays as it was: "
+                     "**reproduced** (");
+    assert_has(&out, "; 2 of 13 conditions have a run that counts; runs that count and whose "
+                     "result was checked: 4; how many are planned is open\n");
+    assert_has(
+        &out,
+        "- **left to do:** runs: ≥ 24, open in some blocks; reserved (paid) machine time [e] ≥ ");
+    assert_has(&out, "- **open:** [?] what does the largest prompt take on the GPU?\n");
+    built.study.claim_count = 0;
+    markdown_of(&built, &out);
+    assert_has(&out, "- **to be shown:** [?] the plan names no claim; it asks: how much");
+}
+
+static void times_of_other_environments_are_named(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    for (size_t i = 0; i < built.study.run_count; i++)
+        built.study.runs[i].environment = built.input.environment;
+    markdown_of(&built, &out);
+    assert_has(&out, "- **time spent so far:** ");
+    built.study.runs[1].environment = &built.plan.environments[1];
+    markdown_of(&built, &out);
+    assert_has(&out, "- **time spent so far, in all environments:** ");
+}
+
+static void every_form_says_which_runs_are_in(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_FOUR, &built);
+    markdown_of(&built, &out);
+    assert_has(&out, " from 3 runs, all of the study; plan ");
+    built.document.study = NULL;
+    built.document.estimate = NULL;
+    built.document.run_total = 8;
+    markdown_of(&built, &out);
+    assert_has(&out, " from the 3 newest of 8 runs of the ledger.");
+    strbuf_clear(&out);
+    report_document_csv(&built.document, &out);
+    assert_has(&out, "document,,,runs_in,measured,3,count,");
+    assert_has(&out, "document,,,runs_total,measured,8,count,");
+    AUTO_JSON json_t *json = report_document_json(&built.document);
+    const json_t *in = json_object_get(json, "runs_in");
+    assert_string_equal(json_get_text(in, "of", ""), "ledger");
+    assert_int_equal(json_get_int(in, "count", 0), 3);
+    assert_int_equal(json_get_int(in, "total", 0), 8);
+    assert_true(json_is_false(json_object_get(in, "all")));
 }
 
 /* ---- CSV ---- */
@@ -303,6 +488,15 @@ static void the_verdict_names_what_is_missing(void **state) {
     const char *verdict = report_document_verdict(&built.document, arena);
     assert_non_null(strstr(verdict, "compare, scale, verify, compare-5 and 3 more"));
     assert_non_null(strstr(verdict, "an offer"));
+    assert_null(strstr(verdict, "data protection"));
+    const struct plan_fact open[] = {{.id = "privacy/class", .about = "privacy"},
+                                     {.id = "code.available", .about = "code"}};
+    const struct plan_fact *facts[] = {&open[0], &open[1]};
+    built.study.open_facts = facts;
+    built.study.open_fact_count = 2;
+    verdict = report_document_verdict(&built.document, arena);
+    assert_non_null(strstr(verdict, "an answer to the open fact code.available; settled data "
+                                    "protection (privacy/class);"));
     struct report_document none = {0};
     assert_non_null(strstr(report_document_verdict(&none, arena), "no plan was found"));
 }
@@ -315,6 +509,13 @@ int main(void) {
         cmocka_unit_test(code_ends_where_it_should),
         cmocka_unit_test(no_document_is_broken_by_its_texts),
         cmocka_unit_test(older_runs_are_counted),
+        cmocka_unit_test(results_are_those_of_runs_that_count),
+        cmocka_unit_test(a_shared_condition_has_one_result),
+        cmocka_unit_test(what_was_not_seen_is_said),
+        cmocka_unit_test(assumptions_stand_beside_the_totals),
+        cmocka_unit_test(the_first_screen_says_it_all),
+        cmocka_unit_test(times_of_other_environments_are_named),
+        cmocka_unit_test(every_form_says_which_runs_are_in),
         cmocka_unit_test(every_line_of_csv_has_all_cells),
         cmocka_unit_test(each_note_stands_on_the_model),
         cmocka_unit_test(the_verdict_names_what_is_missing),

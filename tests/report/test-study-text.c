@@ -108,6 +108,30 @@ static void the_table_fits_its_page(void **state) {
     }
 }
 
+/* An assumption stands under the total it is in; an interval of a lower bound is explained. */
+static void a_total_names_its_assumptions(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
+    const char *text = strbuf_str(&page);
+    const char *heading = strstr(text, "\nAssumptions in these figures\n");
+    const char *blocks = strstr(text, "\nBlocks\n");
+    assert_true(heading && blocks && heading < blocks);
+    assert_non_null(strstr(text, "  - task read-the-texts = 1 h 00 min, by D. Muster, 2026-11-29: "
+                                 "four texts (probelauf.yaml:80)\n"));
+    assert_non_null(strstr(text, "With ≥, the interval is that of the parts that are in it."));
+    struct quantity exact = quantity_measured(UNIT_SECOND, 1, "test");
+    built.estimate.total =
+        (struct estimate_figures){exact, exact, exact, exact, built.estimate.total.gpu};
+    for (size_t i = 0; i < built.estimate.block_count; i++)
+        built.estimate.blocks[i].figures = built.estimate.total;
+    strbuf_clear(&page);
+    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
+    assert_null(strstr(strbuf_str(&page), "With ≥"));
+}
+
 /* A total never stands without what is not in it (D7). */
 static void a_total_names_its_open_parts(void **state) {
     (void)state;
@@ -225,6 +249,7 @@ int main(void) {
         cmocka_unit_test(open_parts_are_said_once),
         cmocka_unit_test(nothing_spent_is_no_time),
         cmocka_unit_test(the_table_fits_its_page),
+        cmocka_unit_test(a_total_names_its_assumptions),
         cmocka_unit_test(a_total_names_its_open_parts),
         cmocka_unit_test(blocks_pages),
         cmocka_unit_test(estimate_pages),
