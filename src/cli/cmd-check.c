@@ -152,15 +152,31 @@ static int find(int argc, char **argv, struct arena *arena, const char **ret_pat
     return rc;
 }
 
+/* Of assumptions alone: only what makes an estimate reads them. */
+static bool is_read_otherwise(const struct plan_complaints *complaints) {
+    for (size_t i = 0; i < complaints->count; i++) {
+        if (!complaints->items[i].warning &&
+            strcmp(complaints->items[i].id, "plan-assumption") != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void say(const struct plan *plan, const struct plan_complaints *complaints) {
     view_complain(plan->path, complaints, true);
     if (complaints->errors > 0) {
-        AUTO_FREE char *text =
-            mem_printf(msg_plural((unsigned long)complaints->errors,
-                                  "the plan has %zu error and is not used until it is corrected",
-                                  "the plan has %zu errors and is not used until they are "
-                                  "corrected"),
-                       complaints->errors);
+        unsigned long count = (unsigned long)complaints->errors;
+        AUTO_FREE char *text = mem_printf(
+            is_read_otherwise(complaints)
+                ? msg_plural(count,
+                             "the plan has %zu error; nothing is estimated from it until it is "
+                             "corrected",
+                             "the plan has %zu errors; nothing is estimated from it until they "
+                             "are corrected")
+                : msg_plural(count, "the plan has %zu error and is not used until it is corrected",
+                             "the plan has %zu errors and is not used until they are corrected"),
+            complaints->errors);
         cli_note(text);
         return;
     }

@@ -217,6 +217,17 @@ json_t *study_json_repeat_checks(const struct study *study) {
     return list;
 }
 
+void study_json_put_of_run(json_t *object, const char *key, const struct quantity *q,
+                           const struct run *run) {
+    const char *source = run->id ? run->id : "";
+    struct quantity own = *q;
+    if (quantity_is_known(q) && q->source_count == 0 && *source) {
+        own.sources = &source;
+        own.source_count = 1;
+    }
+    run_json_put_quantity(object, key, &own);
+}
+
 json_t *study_json_unplanned(const struct study *study) {
     json_t *json = json_object(), *runs = json_array();
     run_json_put_quantity(json, "time", &study->unplanned_time);
@@ -228,7 +239,7 @@ json_t *study_json_unplanned(const struct study *study) {
         json_put_text(entry, "run", run->run->id);
         run_json_put_utc(entry, "started_utc", run->run->started_utc_ns);
         json_put_text(entry, "outcome", outcome_name(run->run->outcome));
-        run_json_put_quantity(entry, "wall", &run->run->wall);
+        study_json_put_of_run(entry, "wall", &run->run->wall, run->run);
         json_put_text(entry, "why", run->unplanned_why);
         json_array_append_new(runs, entry);
     }

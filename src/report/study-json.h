@@ -23,4 +23,8 @@ json_t *study_json_blocks(const struct study *study);
 json_t *study_json_claims(const struct study *study);
 json_t *study_json_repeat_checks(const struct study *study);
 json_t *study_json_unplanned(const struct study *study);
+/* What was measured of a run leads to it, also where it does not stand in the run's own document.
+ */
+void study_json_put_of_run(json_t *object, const char *key, const struct quantity *q,
+                           const struct run *run);
 json_t *study_json_figures(const struct estimate_figures *figures);

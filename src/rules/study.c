@@ -44,8 +44,8 @@ const char *study_verdict_name(enum study_verdict verdict) {
 
 /* ---- what is laid out before the runs are joined ---- */
 
-#define FREEZE_SLACK_NS (INT64_C(300) * 1000000000) /* clocks of two machines are never the same \
-                                                     */
+/* The clocks of two machines are never the same. */
+#define FREEZE_SLACK_NS (INT64_C(300) * 1000000000) /* no two clocks are the same */
 
 /* Made when the clock was wrong, or brought here by somebody whose clock is. */
 static bool is_of_the_future(const struct study_input *input,
@@ -287,8 +287,15 @@ static struct quantity sum_of(const struct study *study, bool (*is_meant)(const 
         wall.source_count = 1;
         parts[count++] = (struct quantity_part){*source, wall};
     }
-    if (count == 0)
-        return quantity_measured(UNIT_SECOND, 0.0, "there is no such run");
+    if (count == 0) {
+        const struct plan *plan = study->input->plan;
+        const char **source = arena_alloc(arena, sizeof *source);
+        *source = plan_source(plan, plan->study.at, arena);
+        struct quantity none = quantity_measured(UNIT_SECOND, 0.0, "there is no such run");
+        none.sources = source; /* no run: the study that has none */
+        none.source_count = plan->study.at.line > 0;
+        return none;
+    }
     struct quantity sum = quantity_sum(arena, UNIT_SECOND, parts, count);
     sum.n = count;
     return sum;

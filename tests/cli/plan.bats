@@ -290,6 +290,18 @@ PLAN
     [ "$status" -eq 1 ]
     [ "$(grep -c '^probelauf: error\[plan-assumption\]: probelauf.yaml:[678]:5: ' <<<"$stderr")" -eq 3 ]
     [ "$(wc -l <<<"$stderr")" -eq 3 ]
+    # what else reads the plan does not read them: only the estimate refuses, by the plan's line
+    run --separate-stderr probelauf check
+    [[ "$stderr" == *"3 errors; nothing is estimated from it"* ]]
+    run --separate-stderr probelauf block list -q
+    [ "$status" -eq 0 ]
+    run --separate-stderr probelauf estimate -q
+    [ "$status" -eq 1 ]
+    [[ "$stderr" == *"error[plan-assumption]: probelauf.yaml:6: "* ]]
+    sed -i 's/failurerate, value: 0.1/idle, value: 1d 4h/; s/b.runs, value: 3/a.fixing, value: 10 min/; s/often/1/' \
+        probelauf.yaml
+    run probelauf estimate -q
+    [ "$status" -eq 0 ]
 }
 
 @test "expressions are checked where they stand" {
