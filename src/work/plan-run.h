@@ -48,8 +48,8 @@ int plan_run_find(const struct plan_run_request *request, struct plan_run *ret, 
 void plan_run_done(struct plan_run *run);
 #define AUTO_PLAN_RUN __attribute__((cleanup(plan_run_done)))
 
-/* Adds what belongs to START (docs/journal-format.md, "A run of a plan"). To be called in the folder
- * that the command starts in. */
+/* Adds what belongs to START (docs/journal-format.md, "A run of a plan"). To be called in the
+ * folder that the command starts in. */
 void plan_run_put_start(const struct plan_run *run, json_t *start);
 /* Adds the plan's inputs, outputs, checks, results, patterns and code paths behind what is there.
  * Paths that were given relative to here are made absolute where the command runs elsewhere. What

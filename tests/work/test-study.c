@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A study: where its plan is, which records belong to it, freezing of blocks, kept estimates and
+/* A study: which records belong to it, freezing of blocks, kept estimates and
  * when they are outdated. What counts as evidence is tested in tests/rules. */
 #include "support.h"
 
@@ -110,102 +110,6 @@ static void open_study(struct runs *runs, const char *environment, struct work_s
     struct err err = ERR_INIT;
     const struct work_study_options options = {.environment = environment, .look_at_code = true};
     must(work_study_open(read_plan(), &options, runs, ret, &err), &err);
-}
-
-/* ---- where the plan is ---- */
-
-static const char *find(const char *flag, struct arena *arena) {
-    struct err err = ERR_INIT;
-    const char *path = NULL;
-    must(work_find_plan(flag, arena, &path, &err), &err);
-    return path;
-}
-
-static void finds_the_plan_from_below(void **state) {
-    const struct home *home = *state;
-    AUTO_ARENA struct arena *arena = arena_new();
-    AUTO_FREE char *expected = mem_printf("%s/study/probelauf.yaml", home->path);
-    assert_string_equal(find(NULL, arena), "probelauf.yaml");
-    assert_int_equal(chdir("weights/part"), 0);
-    assert_string_equal(find(NULL, arena), expected);
-}
-
-static void the_search_ends_at_home(void **state) {
-    const struct home *home = *state;
-    AUTO_ARENA struct arena *arena = arena_new();
-    AUTO_FREE char *above = mem_printf("%s/probelauf.yaml", home->path);
-    assert_int_equal(rename("probelauf.yaml", above), 0);
-    assert_string_equal(find(NULL, arena), above); /* HOME itself is looked at */
-    AUTO_FREE char *nearer = mem_printf("%s/study", home->path);
-    setenv("HOME", nearer, 1);
-    assert_null(find(NULL, arena));
-    setenv("HOME", "/nowhere", 1);
-    assert_string_equal(find(NULL, arena), above);
-}
-
-static void a_named_plan_must_be_there(void **state) {
-    (void)state;
-    AUTO_ARENA struct arena *arena = arena_new();
-    const char *path = NULL;
-    struct err err = ERR_INIT;
-    assert_string_equal(find("probelauf.yaml", arena), "probelauf.yaml");
-    assert_int_equal(work_find_plan("no.yaml", arena, &path, &err), -ENOENT);
-    assert_string_equal(err.id, "plan-unreadable");
-    assert_non_null(strstr(err.text, "--plan"));
-    err_clear(&err);
-    setenv("PROBELAUF_PLAN", "weights", 1);
-    assert_int_equal(work_find_plan(NULL, arena, &path, &err), -EISDIR);
-    assert_non_null(strstr(err.text, "PROBELAUF_PLAN"));
-    assert_string_equal(find("probelauf.yaml", arena), "probelauf.yaml"); /* the option first */
-    assert_null(find("none", arena));                                     /* asked for: no plan */
-    setenv("PROBELAUF_PLAN", "none", 1);
-    assert_null(find(NULL, arena));
-    setenv("PROBELAUF_PLAN", "", 1);
-    assert_string_equal(find(NULL, arena), "probelauf.yaml");
-}
-
-/* A plan further up is not the one that is meant. */
-static void what_is_no_file_hides_the_plans_above(void **state) {
-    (void)state;
-    AUTO_ARENA struct arena *arena = arena_new();
-    const char *path = NULL;
-    assert_int_equal(mkdir("below", 0755) || chdir("below"), 0);
-    assert_non_null(find(NULL, arena));
-    for (int i = 0; i < 4; i++) {
-        static const char *const says[] = {"leads nowhere", "symbolic links", "a folder",
-                                           "no file"};
-        struct err err = ERR_INIT;
-        int rc = i == 0   ? symlink("nowhere", "probelauf.yaml")
-                 : i == 1 ? symlink("probelauf.yaml", "probelauf.yaml")
-                 : i == 2 ? mkdir("probelauf.yaml", 0755)
-                          : mkfifo("probelauf.yaml", 0600);
-        assert_int_equal(rc, 0);
-        assert_true(work_find_plan(NULL, arena, &path, &err) < 0);
-        assert_string_equal(err.id, "plan-unreadable");
-        assert_non_null(strstr(err.text, "/below/probelauf.yaml'"));
-        assert_non_null(strstr(err.text, says[i]));
-        assert_null(find("none", arena));
-        assert_int_equal(remove("probelauf.yaml"), 0);
-    }
-    assert_int_equal(symlink("../probelauf.yaml", "probelauf.yaml"), 0);
-    assert_string_equal(find(NULL, arena), "probelauf.yaml");
-}
-
-static void a_stranger_s_plan_in_an_open_folder_is_passed_over(void **state) {
-    (void)state;
-    if (geteuid() != 0)
-        skip(); /* only root can give a file away */
-    AUTO_ARENA struct arena *arena = arena_new();
-    assert_int_equal(chown("probelauf.yaml", 12345, 12345), 0);
-    assert_non_null(find(NULL, arena)); /* a colleague's, in a folder that is not open to all */
-    assert_int_equal(chmod(".", 01777), 0);
-    assert_null(find(NULL, arena));
-    assert_int_equal(chown("probelauf.yaml", 0, 0), 0);
-    assert_non_null(find(NULL, arena));
-    assert_int_equal(remove("probelauf.yaml") || symlink("nowhere", "probelauf.yaml") ||
-                         lchown("probelauf.yaml", 12345, 12345),
-                     0);
-    assert_null(find(NULL, arena)); /* nor does a stranger keep us from working */
 }
 
 /* ---- what belongs to the study ---- */
@@ -769,11 +673,6 @@ static void what_makes_an_estimate_outdated(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        STUDY_TEST(finds_the_plan_from_below),
-        STUDY_TEST(the_search_ends_at_home),
-        STUDY_TEST(a_named_plan_must_be_there),
-        STUDY_TEST(what_is_no_file_hides_the_plans_above),
-        STUDY_TEST(a_stranger_s_plan_in_an_open_folder_is_passed_over),
         STUDY_TEST(runs_of_the_study_and_no_others),
         STUDY_TEST(parts_of_a_run_are_one_run),
         STUDY_TEST(without_a_ledger_the_journals_are_read),
