@@ -290,6 +290,17 @@ static void assumed(const struct estimate *estimate, struct strbuf *out) {
     }
 }
 
+static void without_effect(const struct estimate *estimate, struct strbuf *out) {
+    if (estimate->without_effect_count == 0)
+        return;
+    markdown_heading(out, 3, _("Assumptions without effect"));
+    for (size_t i = 0; i < estimate->without_effect_count; i++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        study_words_add_no_effect(&text, &estimate->without_effect[i]);
+        markdown_bullet(out, strbuf_str(&text));
+    }
+}
+
 static void frozen(const struct report_document *document, struct strbuf *out) {
     if (document->frozen_count == 0)
         return;
@@ -366,6 +377,7 @@ void document_markdown_estimate(const struct report_document *document, struct s
           "shown: the open parts are not in it, and they are named below."));
     figures(estimate, out);
     assumed(estimate, out);
+    without_effect(estimate, out);
     parts(estimate, out);
     open_parts(estimate, out);
     frozen(document, out);

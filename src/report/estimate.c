@@ -323,6 +323,18 @@ static void assumed(const struct estimate *estimate, struct report_style style,
     }
 }
 
+static void without_effect(const struct estimate *estimate, struct report_style style,
+                           struct strbuf *out) {
+    if (estimate->without_effect_count == 0)
+        return;
+    layout_heading(out, style, _("Assumptions without effect"));
+    for (size_t i = 0; i < estimate->without_effect_count; i++) {
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        study_words_add_no_effect(&text, &estimate->without_effect[i]);
+        bullet(out, style, strbuf_str(&text));
+    }
+}
+
 static void amount(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
     if (quantity_is_known(&estimate->amount) || estimate->missing_count == 0)
         return;
@@ -405,6 +417,7 @@ void report_estimate_text(const struct estimate *estimate, const struct report_f
     header(estimate, style, out);
     total(estimate, style, out);
     assumed(estimate, style, out);
+    without_effect(estimate, style, out);
     overview(estimate, style, out);
     sections(estimate, style, out);
     open_parts(estimate, style, out);

@@ -209,6 +209,12 @@ void study_words_add_setting(struct strbuf *out, const struct plan *plan,
         strbuf_printf(out, " (%s)", setting->source);
 }
 
+void study_words_add_no_effect(struct strbuf *out, const struct estimate_setting *setting) {
+    strbuf_printf(out, _("%s = %s has no effect: %s (%s)"), setting->key, setting->value,
+                  setting->no_effect ? setting->no_effect : "?",
+                  setting->source ? setting->source : "?");
+}
+
 bool study_words_is_assumed(const struct plan_task *task) {
     return task->time.given && task->done != PLAN_YES;
 }

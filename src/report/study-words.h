@@ -39,6 +39,8 @@ const struct study_claim *study_words_claim(const struct study *study, const cha
 /* The plan's own line about an assumption ("probelauf.yaml:80"), or NULL. */
 const struct plan_assumption *study_words_assumption(const struct plan *plan,
                                                      const struct estimate_setting *setting);
+/* "keep = 2h has no effect: why (probelauf.yaml:80)". */
+void study_words_add_no_effect(struct strbuf *out, const struct estimate_setting *setting);
 
 /* "keep: 2h by name, 2026-11-30: why (probelauf.yaml:80)". */
 void study_words_add_setting(struct strbuf *out, const struct plan *plan,

@@ -612,6 +612,14 @@ static void build_settings(const struct builder *builder, struct estimate *estim
                                   .source = "probelauf.yaml:140"};
     estimate->assumed[1] = (struct estimate_setting){
         .key = "scale.runs", .value = "2", .source = "--set", .is_set = true};
+    estimate->without_effect = make(builder, 1, sizeof(*estimate->without_effect));
+    estimate->without_effect_count = 1;
+    estimate->without_effect[0] =
+        (struct estimate_setting){.key = "scale.retry-max",
+                                  .value = "3",
+                                  .source = "--set",
+                                  .is_set = true,
+                                  .no_effect = "retries are open: no attempt was seen"};
 }
 
 static void build_open(const struct builder *builder, struct estimate *estimate) {
