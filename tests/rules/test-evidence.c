@@ -212,7 +212,7 @@ static void test_masked_parameter(void **state) {
         arena_alloc(f->s.arena, (condition.parameter_count + 1) * sizeof *pairs);
 
     memcpy(pairs, condition.parameters, condition.parameter_count * sizeof *pairs);
-    pairs[condition.parameter_count++] = (struct plan_pair){"password", "hunter2"};
+    pairs[condition.parameter_count++] = (struct plan_pair){.name = "password", .value = "hunter2"};
     condition.parameters = pairs;
     f->condition = &condition;
     json_put_text(parameters, "password", "[masked]");
