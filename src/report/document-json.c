@@ -120,8 +120,8 @@ static json_t *tasks_json(const struct plan *plan) {
     return list;
 }
 
-static json_t *privacy_json(const struct plan *plan) {
-    const struct plan_privacy *privacy = &plan->privacy;
+static json_t *privacy_json(const struct study *study) {
+    const struct plan_privacy *privacy = &study->input->plan->privacy;
     const struct plan_sourced *said = &privacy->provider_statement;
     json_t *json = json_object();
     json_put_text(json, "class", privacy->data_class);
@@ -133,6 +133,13 @@ static json_t *privacy_json(const struct plan *plan) {
     json_put_text(json, "retention", privacy->retention);
     json_put_text(json, "readers", privacy->readers);
     json_put_text(json, "storage", privacy->storage);
+    json_t *open = json_array();
+    for (size_t i = 0; i < study->open_fact_count; i++)
+        if (document_is_privacy(study->open_facts[i]))
+            json_array_append_new(open, json_text(study->open_facts[i]->question
+                                                      ? study->open_facts[i]->question
+                                                      : study->open_facts[i]->id));
+    json_put(json, "open", open);
     return json;
 }
 
@@ -299,7 +306,7 @@ json_t *report_document_json(const struct report_document *document) {
     json_put(json, "repeat_checks", study ? study_json_repeat_checks(study) : json_null());
     json_put(json, "scope", plan ? scope_json(plan) : json_null());
     json_put(json, "facts", plan ? facts_json(plan) : json_null());
-    json_put(json, "privacy", plan ? privacy_json(plan) : json_null());
+    json_put(json, "privacy", study ? privacy_json(study) : json_null());
     json_put(json, "tasks", plan ? tasks_json(plan) : json_null());
     json_put(json, "environments", plan ? environments_json(plan) : json_null());
     json_put(json, "blocks", study ? study_json_blocks(study) : json_null());

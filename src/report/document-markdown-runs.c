@@ -241,6 +241,24 @@ static bool is_kind(const char *name, const char *kind) {
     return strncmp(name, kind, strlen(kind)) == 0;
 }
 
+/* The table stands alone: a label says more than beside the figures of one run. */
+static const char *kind_label(const struct measure *measure) {
+    static const struct {
+        const char *kind, *label;
+    } labels[] = {
+        {"gpu.", N_("GPU: memory, load, energy")},
+        {"phase.", N_("time of phases")},
+        {"result_complete", N_("when the result was complete")},
+        {"memory.tree_pss", N_("memory of all processes")},
+        {"memory.cgroup_charged", N_("memory charged to the control group")},
+        {"io.", N_("bytes read and written")},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(labels); i++)
+        if (is_kind(measure->name, labels[i].kind))
+            return msg_get(labels[i].label);
+    return msg_get(measure->label);
+}
+
 /* Figures of GPUs and phases are one kind each; what a mark alone tells was not looked for. */
 static void look_through(struct unseen_list *list, const struct run *run) {
     for (size_t i = 0; i < measures_count(); i++) {
@@ -248,12 +266,7 @@ static void look_through(struct unseen_list *list, const struct run *run) {
         struct quantity q = measures_get(run, i);
         if (is_kind(measure->name, "work.") || is_kind(measure->name, "monitor."))
             continue;
-        miss(list, run,
-             is_kind(measure->name, "gpu.")                  ? _("GPU: memory, load, energy")
-             : is_kind(measure->name, "phase.")              ? _("time of phases")
-             : strcmp(measure->name, "memory.tree_pss") == 0 ? _("memory of all processes")
-                                                             : msg_get(measure->label),
-             &q);
+        miss(list, run, kind_label(measure), &q);
     }
     struct facts_figure *limits = NULL;
     size_t count = facts_machine(run, FACTS_LIMITS, list->arena, &limits);

@@ -298,7 +298,7 @@ static void privacy(const struct study *study, struct strbuf *out) {
     markdown_item(out, _("stored at"), privacy->storage);
     for (size_t i = 0; i < study->open_fact_count; i++) {
         const struct plan_fact *fact = study->open_facts[i];
-        if (!fact->about || strcmp(fact->about, "privacy") != 0)
+        if (!document_is_privacy(fact))
             continue;
         strbuf_add_str(out, "- [?] ");
         markdown_add(out, _("not settled, which stops booking: "));

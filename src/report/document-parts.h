@@ -13,6 +13,8 @@
 /* Which runs are in: "7 runs, all of the study", "the 50 newest of 80 runs of the ledger". */
 const char *document_runs_text(const struct report_document *document, struct arena *arena);
 size_t document_run_total(const struct report_document *document);
+/* An open question about data protection, of the plan or of what its part about it leaves out. */
+bool document_is_privacy(const struct plan_fact *fact);
 /* The run as the study sees it, or NULL. */
 const struct study_run *document_study_run(const struct report_document *document,
                                            const struct run *run);
@@ -41,6 +43,8 @@ struct document_result {
     double least, most;    /* only where value is known */
     const char *obtained;  /* "mark", or which part of which file; NULL: not said */
 };
+/* Of blocks that share a condition the first alone speaks for it. */
+bool document_is_first(const struct study *study, size_t block, size_t condition);
 size_t document_results(const struct study *study, struct arena *arena,
                         struct document_result **ret_results);
 

@@ -32,7 +32,8 @@ struct collecting {
     size_t count, room;
 };
 
-static bool is_first(const struct study *study, size_t block, size_t condition, const char *id) {
+bool document_is_first(const struct study *study, size_t block, size_t condition) {
+    const char *id = study->blocks[block].conditions[condition].condition->id;
     for (size_t b = 0; b <= block; b++)
         for (size_t c = 0; c < study->blocks[b].condition_count; c++) {
             if (b == block && c == condition)
@@ -193,7 +194,7 @@ size_t document_results(const struct study *study, struct arena *arena,
             for (size_t c = 0; c < study->blocks[b].condition_count; c++) {
                 const struct study_condition *condition = &study->blocks[b].conditions[c];
                 const char *id = condition->condition->id;
-                if (!is_first(study, b, c, id))
+                if (!document_is_first(study, b, c))
                     continue;
                 if (pass == 0) {
                     all[at] = (struct collecting){.arena = arena, .study = study, .id = id};

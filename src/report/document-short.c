@@ -73,9 +73,12 @@ static void found(const struct report_document *document, struct strbuf *out) {
         known = known && block->has_planned;
         done += block->done;
         planned += block->planned;
-        conditions += block->condition_count;
-        for (size_t c = 0; c < block->condition_count; c++)
+        for (size_t c = 0; c < block->condition_count; c++) {
+            if (!document_is_first(study, i, c))
+                continue;
+            conditions++;
             measured += block->conditions[c].level == EVIDENCE_MEASURED;
+        }
     }
     label(out, _("done so far"));
     strbuf_printf(
@@ -116,7 +119,7 @@ static void left(const struct estimate *estimate, struct strbuf *out) {
         known = known && estimate->blocks[i].has_remaining;
         runs += estimate->blocks[i].remaining;
     }
-    label(out, _("left to do"));
+    label(out, estimate->provisional ? _("left to do, provisional") : _("left to do"));
     markdown_add(out, _("runs: "));
     if (known)
         strbuf_printf(&text, "%llu", (unsigned long long)runs);

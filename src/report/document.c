@@ -131,8 +131,9 @@ static void end_names(struct strbuf *names, size_t count) {
         strbuf_printf(names, _(" and %zu more"), count - NAMES_SHOWN);
 }
 
-/* Data protection is asked for by name: it is not seen that a machine may not be used at all. */
-static bool is_privacy(const struct plan_fact *fact) {
+/* The verdict asks for it by name: without an answer the machine may be one that must not be used.
+ */
+bool document_is_privacy(const struct plan_fact *fact) {
     return fact->about && strcmp(fact->about, "privacy") == 0;
 }
 
@@ -141,7 +142,7 @@ static void miss_facts(struct missing *missing, const struct study *study, bool 
     AUTO_STRBUF struct strbuf names = STRBUF_INIT;
     size_t count = 0;
     for (size_t i = 0; i < study->open_fact_count; i++)
-        if (is_privacy(study->open_facts[i]) == privacy)
+        if (document_is_privacy(study->open_facts[i]) == privacy)
             add_name(&names, &count, study->open_facts[i]->id);
     end_names(&names, count);
     if (count > 0 && privacy)

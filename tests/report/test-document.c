@@ -252,6 +252,7 @@ static void a_shared_condition_has_one_result(void **state) {
     assert_has(&out, "| compare, verify | policy=full keep=0.1 | agreement | [m] 0.96 | 0.94 to "
                      "0.98 | 2 |");
     assert_lacks(&out, "| verify | policy=full keep=0.1 | agreement");
+    assert_has(&out, "; 2 of 12 conditions have a run that counts; ");
 }
 
 static void what_was_not_seen_is_said(void **state) {
@@ -305,9 +306,8 @@ static void the_first_screen_says_it_all(void **state) {
                      "**reproduced** (");
     assert_has(&out, "; 2 of 13 conditions have a run that counts; runs that count and whose "
                      "result was checked: 4; how many are planned is open\n");
-    assert_has(
-        &out,
-        "- **left to do:** runs: ≥ 24, open in some blocks; reserved (paid) machine time [e] ≥ ");
+    assert_has(&out, "- **left to do, provisional:** runs: ≥ 24, open in some blocks; reserved "
+                     "(paid) machine time [e] ≥ ");
     assert_has(&out, "- **open:** [?] what does the largest prompt take on the GPU?\n");
     built.study.claim_count = 0;
     markdown_of(&built, &out);
@@ -497,6 +497,13 @@ static void the_verdict_names_what_is_missing(void **state) {
     verdict = report_document_verdict(&built.document, arena);
     assert_non_null(strstr(verdict, "an answer to the open fact code.available; settled data "
                                     "protection (privacy/class);"));
+    AUTO_JSON json_t *json = report_document_json(&built.document);
+    const json_t *unsettled = json_get_array(json_object_get(json, "privacy"), "open");
+    assert_int_equal(json_array_size(unsettled), 1);
+    assert_string_equal(json_string_value(json_array_get(unsettled, 0)), "privacy/class");
+    AUTO_STRBUF struct strbuf markdown = STRBUF_INIT;
+    report_document_markdown(&built.document, &markdown);
+    assert_has(&markdown, "- [?] not settled, which stops booking: privacy/class\n");
     struct report_document none = {0};
     assert_non_null(strstr(report_document_verdict(&none, arena), "no plan was found"));
 }
