@@ -186,6 +186,28 @@ static void open_parts_are_said_once(void **state) {
     }
 }
 
+/* A freeze that a wrong clock dated is not left out silently. */
+static void an_ignored_freeze_is_said(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    const struct evidence_freeze freeze = {.id = "019d0c5a-7e3b-7a41-9c2e-1f60f00dcafe",
+                                           .utc_ns = INT64_C(4102444800) * 1000000000};
+    built.study.blocks[0].freeze_ignored = &freeze;
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_blocks_text(&built.study, (struct report_style){.width = 200}, &page);
+    AUTO_FREE char *line = mem_printf(
+        "warning: 2100-01-01 00:00:00 UTC (f00dcafe) is after now, so this freeze is ignored: the "
+        "clock was wrong then, or is now; 'probelauf block freeze %s' replaces it",
+        built.study.blocks[0].block->id);
+    assert_non_null(strstr(strbuf_str(&page), line));
+    AUTO_JSON json_t *json = report_blocks_json(&built.study);
+    const json_t *ignored =
+        json_object_get(json_array_get(json_get_array(json, "blocks"), 0), "freeze_ignored");
+    assert_string_equal(json_get_text(ignored, "event", ""), freeze.id);
+    assert_string_equal(json_get_text(ignored, "utc", ""), "2100-01-01T00:00:00.000Z");
+}
+
 /* Where nothing was run, nothing took 0 s. */
 static void nothing_spent_is_no_time(void **state) {
     (void)state;
@@ -247,6 +269,7 @@ int main(void) {
         cmocka_unit_test(hours_are_short),
         cmocka_unit_test(changed_totals_have_intervals),
         cmocka_unit_test(open_parts_are_said_once),
+        cmocka_unit_test(an_ignored_freeze_is_said),
         cmocka_unit_test(nothing_spent_is_no_time),
         cmocka_unit_test(the_table_fits_its_page),
         cmocka_unit_test(a_total_names_its_assumptions),
