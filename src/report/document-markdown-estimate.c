@@ -378,9 +378,11 @@ void document_markdown_estimate(const struct report_document *document, struct s
     figures(estimate, out);
     assumed(estimate, out);
     without_effect(estimate, out);
-    parts(estimate, out);
+    if (estimate->block_count > 0)
+        parts(estimate, out);
     open_parts(estimate, out);
     frozen(document, out);
-    memory(estimate, out);
+    if (estimate->block_count > 0)
+        memory(estimate, out);
     cost(estimate, out);
 }

@@ -116,8 +116,8 @@ static void repeats(const struct study *study, struct strbuf *out) {
     if (study->repeat_check_count == 0)
         return;
     markdown_heading(out, 3, _("Repetitions"));
-    const char *const titles[] = {_("block"),  _("condition"), _("first"),
-                                  _("repeat"), _("verdict"),   _("why")};
+    const char *const titles[] = {_("block"), _("condition"), _("first"), _("repeat"),
+                                  _("verdict")};
     markdown_table(out, titles, ARRAY_LENGTH(titles));
     for (size_t i = 0; i < study->repeat_check_count; i++) {
         const struct study_repeat_check *check = &study->repeat_checks[i];
@@ -126,8 +126,14 @@ static void repeats(const struct study *study, struct strbuf *out) {
         markdown_cell_quantity(out, &check->first, true);
         markdown_cell_quantity(out, &check->repeat, true);
         verdict_cell(check->verdict, out);
-        markdown_cell(out, check->why);
         markdown_end_row(out);
+    }
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < study->repeat_check_count; i++) {
+        const struct study_repeat_check *check = &study->repeat_checks[i];
+        AUTO_STRBUF struct strbuf label = STRBUF_INIT;
+        strbuf_printf(&label, "%s, %s", check->block->id, check->condition->label);
+        markdown_item(out, strbuf_str(&label), check->why);
     }
 }
 

@@ -93,6 +93,11 @@ static void found(const struct report_document *document, struct strbuf *out) {
         strbuf_add_char(out, ')');
     }
     strbuf_clear(&text);
+    if (study->block_count == 0) {
+        markdown_add(out, _("; the plan has no blocks yet, for which they could count"));
+        strbuf_add_char(out, '\n');
+        return;
+    }
     strbuf_printf(&text,
                   _("; %zu of %zu conditions have a run that counts; runs that count and "
                     "whose result was checked: %llu"),
@@ -162,7 +167,7 @@ void document_markdown_short(const struct report_document *document, struct strb
     markdown_heading(out, 2, _("In short"));
     aims(document->study, out);
     found(document, out);
-    if (document->estimate)
+    if (document->estimate && document->estimate->block_count > 0)
         left(document->estimate, out);
     open_facts(document->study, out);
 }

@@ -314,6 +314,20 @@ static void the_first_screen_says_it_all(void **state) {
     assert_has(&out, "- **to be shown:** [?] the plan names no claim; it asks: how much");
 }
 
+/* No table without rows, no count of nothing. */
+static void a_plan_without_blocks_has_no_empty_tables(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    build_study(BUILD_STUDY_EMPTY, &built);
+    markdown_of(&built, &out);
+    assert_has(&out, "- **done so far:** 0 runs were made; the plan has no blocks yet");
+    assert_lacks(&out, "|\n\n## Cost");
+    assert_lacks(&out, "0 of 0");
+    assert_lacks(&out, "What the figures are made of");
+    assert_lacks(&out, "## Memory");
+}
+
 static void times_of_other_environments_are_named(void **state) {
     (void)state;
     AUTO_BUILT_STUDY struct built_study built;
@@ -521,6 +535,7 @@ int main(void) {
         cmocka_unit_test(what_was_not_seen_is_said),
         cmocka_unit_test(assumptions_stand_beside_the_totals),
         cmocka_unit_test(the_first_screen_says_it_all),
+        cmocka_unit_test(a_plan_without_blocks_has_no_empty_tables),
         cmocka_unit_test(times_of_other_environments_are_named),
         cmocka_unit_test(every_form_says_which_runs_are_in),
         cmocka_unit_test(every_line_of_csv_has_all_cells),
