@@ -34,15 +34,25 @@ static enum quantity_bound bound_of(const json_t *json) {
     return QUANTITY_EXACT;
 }
 
-static void read_sources(const json_t *json, struct arena *arena, struct quantity *q) {
-    const json_t *list = json_get_array(json, "sources");
-    const char **sources = arena_alloc(arena, (json_array_size(list) + 1) * sizeof(*sources));
+static const char *const *texts_of(const json_t *json, const char *key, struct arena *arena,
+                                   size_t *ret_count) {
+    const json_t *list = json_get_array(json, key);
+    const char **texts = arena_alloc(arena, (json_array_size(list) + 1) * sizeof(*texts));
+    *ret_count = 0;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const char *text = json_string_value(json_array_get(list, i));
         if (text)
-            sources[q->source_count++] = arena_strdup(arena, text);
+            texts[(*ret_count)++] = arena_strdup(arena, text);
     }
-    q->sources = sources;
+    return texts;
+}
+
+/* What is exact lacks nothing; none named: they are told from the parts. */
+static void read_open_parts(const json_t *json, struct arena *arena, struct quantity *q) {
+    if (quantity_is_known(q) && q->bound != QUANTITY_AT_LEAST)
+        return;
+    const char *const *names = texts_of(json, "open_parts", arena, &q->open_part_count);
+    q->open_parts = q->open_part_count > 0 ? names : NULL;
 }
 
 static struct quantity read_flat(const json_t *json, const char *unit, struct arena *arena) {
@@ -51,12 +61,13 @@ static struct quantity read_flat(const json_t *json, const char *unit, struct ar
     enum quantity_state state = state_of(json);
     q.detail = text_of(json, "detail", arena);
     q.method = text_of(json, "method", arena);
-    read_sources(json, arena, &q);
+    q.sources = texts_of(json, "sources", arena, &q.source_count);
     if (state == QUANTITY_OPEN || !number_of(json, "value", &q.value)) {
         enum quantity_reason reason;
         if (quantity_reason_from_name(json_get_text(json, "reason", ""), &reason) &&
             reason != QUANTITY_NO_REASON)
             q.reason = reason;
+        read_open_parts(json, arena, &q);
         return q;
     }
     q.state = state;
@@ -67,6 +78,7 @@ static struct quantity read_flat(const json_t *json, const char *unit, struct ar
     q.has_interval = state != QUANTITY_MEASURED && number_of(json, "p05", &q.p05) &&
                      number_of(json, "p95", &q.p95) && number_of(json, "level", &q.level);
     q.basis = state != QUANTITY_MEASURED ? text_of(json, "basis", arena) : NULL;
+    read_open_parts(json, arena, &q);
     return q;
 }
 

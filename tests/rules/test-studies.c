@@ -137,7 +137,15 @@ static void reads_what_was_written(void **state) {
         {.name = "one", .quantity = quantity_measured(UNIT_SECOND, 1.5, "clock")},
         {.name = "two", .quantity = quantity_open(UNIT_SECOND, QUANTITY_RUNNING, NULL)},
     };
+    static const char *const lacks[] = {"compare/runs/a=1", "compare/idle"};
+    /* a total that was kept without the parts of its parts */
+    struct quantity total = quantity_bounded(UNIT_SECOND, 4, QUANTITY_AT_LEAST, "z");
+    total.open_parts = lacks;
+    total.open_part_count = 2;
+    const struct quantity_part of_total[] = {{"study", total}};
     struct quantity samples[] = {
+        total,
+        quantity_sum(arena, UNIT_SECOND, of_total, 1),
         quantity_measured(UNIT_BYTE, 1024, "x"),
         quantity_bounded(UNIT_SECOND, 2.5, QUANTITY_AT_LEAST, "y"),
         quantity_open(UNIT_SECOND, QUANTITY_TOO_FEW_RUNS, NULL),
@@ -173,6 +181,11 @@ static void reads_what_was_written(void **state) {
         AUTO_JSON json_t *again = quantity_to_json(&read);
         assert_true(json_equal(written, again));
     }
+    assert_string_equal(samples[1].open_parts[1], "study/compare/idle");
+    /* what is exact lacks nothing, whatever a document says */
+    AUTO_JSON json_t *exact =
+        parse("{'state':'measured','unit':'s','value':1,'open_parts':['compare/idle', 3]}");
+    assert_int_equal(quantity_from_json(exact, UNIT_SECOND, arena).open_part_count, 0);
 }
 
 int main(void) {
