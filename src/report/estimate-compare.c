@@ -631,6 +631,29 @@ static void used_runs_text(struct strbuf *out, struct report_style style, const 
     list_entry(out, style, strbuf_str(&text));
 }
 
+/* What was asked with --set and changes nothing: "0 figures changed" alone explains nothing. */
+static void without_effect(const json_t *compare, struct report_style style, struct strbuf *out) {
+    const json_t *list = json_get_array(json_get_object(compare, "estimate"), "without_effect");
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const struct estimate_setting setting = {
+            .key = json_get_text(entry, "key", "?"),
+            .value = json_get_text(entry, "value", "?"),
+            .source = json_get_text(entry, "source", NULL),
+            .no_effect = json_get_text(entry, "no_effect", NULL),
+        };
+        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+        if (!json_is_true(json_object_get(entry, "set")))
+            continue;
+        if (!any)
+            layout_heading(out, style, _("Without effect"));
+        any = true;
+        study_words_add_no_effect(&text, &setting);
+        list_entry(out, style, strbuf_str(&text));
+    }
+}
+
 void report_estimate_compare_text(const json_t *compare, struct report_style style,
                                   struct strbuf *out) {
     AUTO_JSON json_t *changed = visible(json_get_array(compare, "changed"));
@@ -657,6 +680,7 @@ void report_estimate_compare_text(const json_t *compare, struct report_style sty
     }
     used_runs_text(out, style, gone, _("no figure rests any more on "));
     used_runs_text(out, style, added, _("figures rest now also on "));
+    without_effect(compare, style, out);
     if (count == 0)
         return;
     layout_heading(out, style, _("Changed figures"));

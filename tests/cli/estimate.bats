@@ -190,6 +190,19 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     [[ "$output" != *"compare, runs"* ]]
 }
 
+@test "a --set that changes nothing says why" {
+    make_study
+    study_run 1
+    run --separate-stderr probelauf estimate --set compare.retry-max=3
+    [ "$status" -eq 0 ]
+    has "0 figures changed"
+    has "compare.retry-max = 3 has no effect: retries are open"
+    run --separate-stderr probelauf estimate --set compare.retry-max=3 --json
+    [ "$(json 'd["estimate"]["without_effect"][0]["key"]')" = compare.retry-max ]
+    run --separate-stderr probelauf estimate --set compare.run-time=10s
+    lacks "no effect"
+}
+
 @test "a run in one environment is no base of an estimate for another" {
     make_study
     study_run 1 here
