@@ -167,14 +167,29 @@ static void add_reason(struct strbuf *out, const struct quantity *q, struct foot
     strbuf_printf(out, "%s(%zu)", out->length > 0 ? " " : "", at + 1);
 }
 
+/* The parts that share one row: open, or nothing left. */
+static void shared_row(const struct estimate_block *block, const char *parts, const char *mark,
+                       const char *text, const char *reason, struct strbuf *out) {
+    if (*parts == '\0')
+        return;
+    markdown_cell(out, block->block->block->id);
+    markdown_cell(out, parts);
+    strbuf_printf(out, "| %s ", mark);
+    markdown_add(out, text);
+    strbuf_add_char(out, ' ');
+    markdown_cell(out, reason);
+    markdown_end_row(out);
+}
+
 static void part_rows(const struct estimate_block *block, struct footnotes *notes,
                       struct strbuf *out) {
-    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT, nothing = STRBUF_INIT;
     for (int c = 0; c < COMPONENT_COUNT_; c++) {
         const struct quantity *time = &block->components[c].time;
-        if (!quantity_is_known(time)) {
-            strbuf_printf(&open, "%s%s", open.length > 0 ? ", " : "",
-                          study_words_component((enum component)c));
+        bool is_open = !quantity_is_known(time);
+        if (is_open || estimate_is_nothing_left(&block->components[c])) {
+            study_words_add_name(is_open ? &open : &nothing,
+                                 study_words_component((enum component)c));
             continue;
         }
         AUTO_STRBUF struct strbuf reason = STRBUF_INIT;
@@ -186,15 +201,8 @@ static void part_rows(const struct estimate_block *block, struct footnotes *note
         markdown_cell(out, strbuf_str(&reason));
         markdown_end_row(out);
     }
-    if (open.length == 0)
-        return;
-    markdown_cell(out, block->block->block->id);
-    markdown_cell(out, strbuf_str(&open));
-    strbuf_add_str(out, "| [?] ");
-    markdown_add(out, _("open"));
-    strbuf_add_char(out, ' ');
-    markdown_cell(out, _("see below"));
-    markdown_end_row(out);
+    shared_row(block, strbuf_str(&nothing), "[m]", "0 s", _("nothing left to run"), out);
+    shared_row(block, strbuf_str(&open), "[?]", _("open"), _("see below"), out);
 }
 
 static void parts(const struct estimate *estimate, struct strbuf *out) {

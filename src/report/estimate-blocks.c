@@ -110,16 +110,26 @@ static void component_row(enum component which, const struct estimate_component 
 
 void estimate_text_components(const struct estimate_component components[COMPONENT_COUNT_],
                               struct report_style style, struct strbuf *out) {
-    AUTO_STRBUF struct strbuf open = STRBUF_INIT;
-    size_t open_count = 0;
+    AUTO_STRBUF struct strbuf open = STRBUF_INIT, nothing = STRBUF_INIT;
+    size_t open_count = 0, nothing_count = 0;
     for (int i = 0; i < COMPONENT_COUNT_; i++) {
         const struct estimate_component *component = &components[i];
-        open_count += !quantity_is_known(&component->time);
-        if (quantity_is_known(&component->time) || style.verbose)
+        bool is_open = !quantity_is_known(&component->time);
+        bool is_nothing = estimate_is_nothing_left(component);
+        open_count += is_open;
+        nothing_count += is_nothing;
+        if (style.verbose || (!is_open && !is_nothing))
             component_row((enum component)i, component, style, out);
         else
-            strbuf_printf(&open, "%s%s", open.length > 0 ? ", " : "",
-                          study_words_component((enum component)i));
+            study_words_add_name(is_open ? &open : &nothing,
+                                 study_words_component((enum component)i));
+    }
+    if (nothing.length > 0) {
+        AUTO_STRBUF struct strbuf value = STRBUF_INIT;
+        strbuf_printf(&value, "[m] %s",
+                      nothing_count == COMPONENT_COUNT_ ? _("of all nine parts")
+                                                        : strbuf_str(&nothing));
+        layout_row(out, style, _("nothing left"), strbuf_str(&value), LAYOUT_PLAIN, NULL);
     }
     if (open.length > 0) {
         AUTO_STRBUF struct strbuf value = STRBUF_INIT;

@@ -224,3 +224,7 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
     q->detail = tally->count > 1 ? sum_detail(&sum.futures, q) : tally->parts[0].quantity.detail;
     return sum;
 }
+
+bool estimate_is_nothing_left(const struct estimate_component *component) {
+    return component->time.state == QUANTITY_MEASURED; /* nothing that is still to come is */
+}

@@ -85,6 +85,9 @@ struct estimate_component {
     size_t item_count;
 };
 
+/* Nothing of this is left to do: its time is a 0 that was counted, not estimated. */
+bool estimate_is_nothing_left(const struct estimate_component *component);
+
 struct estimate_figures {
     struct quantity computing; /* the runs alone */
     struct quantity reserved;  /* everything that needs the machine: paid time */

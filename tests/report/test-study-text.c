@@ -228,6 +228,25 @@ static void nothing_spent_is_no_time(void **state) {
     }
 }
 
+/* A block that is done is one line, not nine of 0 s. */
+static void what_is_done_is_one_line(void **state) {
+    (void)state;
+    AUTO_BUILT_STUDY struct built_study built;
+    build_study(BUILD_STUDY_FOUR, &built);
+    for (size_t i = 0; i < COMPONENT_COUNT_; i++)
+        built.estimate.blocks[0].components[i] = (struct estimate_component){
+            .component = (enum component)i,
+            .time = quantity_measured(UNIT_SECOND, 0, "nothing left to run")};
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 80}, &page);
+    assert_non_null(strstr(strbuf_str(&page), "nothing left      [m] of all nine parts"));
+    AUTO_STRBUF struct strbuf markdown = STRBUF_INIT;
+    report_document_markdown(&built.document, &markdown);
+    const char *row = strstr(strbuf_str(&markdown), "| preparation, data, transfer, runs, ");
+    assert_non_null(row);
+    assert_non_null(strstr(row, "| [m] 0 s | nothing left to run |"));
+}
+
 static void check_hours(struct quantity seconds, bool of_gpus, const char *expected) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     struct quantity hours = study_words_hours(&seconds, of_gpus);
@@ -271,6 +290,7 @@ int main(void) {
         cmocka_unit_test(open_parts_are_said_once),
         cmocka_unit_test(an_ignored_freeze_is_said),
         cmocka_unit_test(nothing_spent_is_no_time),
+        cmocka_unit_test(what_is_done_is_one_line),
         cmocka_unit_test(the_table_fits_its_page),
         cmocka_unit_test(a_total_names_its_assumptions),
         cmocka_unit_test(a_total_names_its_open_parts),
