@@ -368,14 +368,15 @@ static int check_repeated_keys(struct parsing *parsing, const struct yaml_node *
 static int close_node(struct parsing *parsing) {
     const struct frame *frame = &parsing->frames[--parsing->depth];
     struct yaml_node *node = frame->node;
-    struct yaml_node **parts = parsing->pending + frame->first;
     size_t count = parsing->pending_count - frame->first;
+    if (count == 0) /* nothing may be pending at all yet */
+        return 0;
+    struct yaml_node **parts = &parsing->pending[frame->first];
     parsing->pending_count = frame->first;
     if (node->kind == YAML_LIST) {
         node->count = count;
         node->items = arena_alloc(parsing->arena, count * sizeof(struct yaml_node *));
-        if (count > 0)
-            memcpy(node->items, parts, count * sizeof(struct yaml_node *));
+        memcpy(node->items, parts, count * sizeof(struct yaml_node *));
         return 0;
     }
     assert(count % 2 == 0);
