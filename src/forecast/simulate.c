@@ -101,21 +101,6 @@ void simulate_add(struct futures *sum, const struct futures *part, struct arena 
     sum->too_wide |= part->too_wide;
 }
 
-struct futures simulate_sum(const struct futures *parts, size_t count, struct arena *arena,
-                            bool *ret_open) {
-    struct futures sum = {.kind = FUTURES_OPEN};
-    bool open = false;
-
-    for (size_t i = 0; i < count; i++) {
-        open |= parts[i].kind == FUTURES_OPEN;
-        simulate_add(&sum, &parts[i], arena);
-    }
-    simulate_settle(&sum);
-    if (ret_open)
-        *ret_open = open;
-    return sum;
-}
-
 struct futures simulate_scale(struct futures part, double factor, struct arena *arena) {
     assert(isfinite(factor) && factor >= 0.0);
     if (part.kind == FUTURES_OPEN)

@@ -68,12 +68,9 @@ struct futures simulate_retries(uint64_t attempts, uint64_t failures, const doub
 
 struct futures simulate_value(double value); /* seen, and may come out otherwise */
 struct futures simulate_fixed(double value); /* assumed */
-/* Future by future. An open part is left out and makes *ret_open true (may be NULL); all open:
- * open. */
-struct futures simulate_sum(const struct futures *parts, size_t count, struct arena *arena,
-                            bool *ret_open);
-/* The same, part by part: add to a zeroed sum (its draws live in arena), then settle it, which
- * finds its quantiles. A part may be freed once it is added. */
+/* Sums, future by future: add part by part to a zeroed sum (its draws live in arena), then settle
+ * it, which finds its quantiles. An open part adds nothing; all open: open. A part may be freed
+ * once it is added. */
 void simulate_add(struct futures *sum, const struct futures *part, struct arena *arena);
 void simulate_settle(struct futures *sum);
 /* factor: finite, not negative. */

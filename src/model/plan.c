@@ -109,13 +109,6 @@ const struct plan_step *plan_step_find(const struct plan *plan, const char *name
     return NULL;
 }
 
-const struct plan_claim *plan_claim_find(const struct plan *plan, const char *id) {
-    for (size_t i = 0; i < plan->claim_count; i++)
-        if (is_id(plan->claims[i].id, id))
-            return &plan->claims[i];
-    return NULL;
-}
-
 const char *plan_source(const struct plan *plan, struct plan_at at, struct arena *arena) {
     if (at.line == 0)
         return arena_strdup(arena, plan->name);

@@ -438,7 +438,6 @@ struct plan {
 const struct plan_block *plan_block_find(const struct plan *plan, const char *id);
 const struct plan_environment *plan_environment_find(const struct plan *plan, const char *id);
 const struct plan_step *plan_step_find(const struct plan *plan, const char *name);
-const struct plan_claim *plan_claim_find(const struct plan *plan, const char *id);
 /* "probelauf.yaml:31", in the arena: a source. */
 const char *plan_source(const struct plan *plan, struct plan_at at, struct arena *arena);
 /* Has the condition all these pairs, value texts equal as written? */

@@ -134,20 +134,6 @@ enum layout_color study_words_level_color(enum evidence_level level) {
     return LAYOUT_PLAIN;
 }
 
-enum layout_color study_words_verdict_color(enum study_verdict verdict) {
-    switch (verdict) {
-    case STUDY_OPEN:
-        return LAYOUT_WARN;
-    case STUDY_REPRODUCED:
-        return LAYOUT_GOOD;
-    case STUDY_NOT_REPRODUCED:
-        return LAYOUT_BAD;
-    case STUDY_VERDICT_COUNT_:
-        break;
-    }
-    return LAYOUT_PLAIN;
-}
-
 void study_words_add_nature(struct strbuf *out, const struct plan_block *block) {
     const char *const words[] = {plan_kind_name(block->kind), plan_extent_name(block->extent),
                                  plan_recurrence_name(block->recurrence)};

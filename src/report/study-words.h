@@ -24,7 +24,6 @@ const char *study_words_fact(enum plan_fact_state state);
 const char *study_words_subtotal(const char *name); /* "one-off" … as people read it */
 enum layout_color study_words_state_color(enum study_state state);
 enum layout_color study_words_level_color(enum evidence_level level);
-enum layout_color study_words_verdict_color(enum study_verdict verdict);
 
 /* "compare, full, one-off", as far as it is said. */
 void study_words_add_nature(struct strbuf *out, const struct plan_block *block);

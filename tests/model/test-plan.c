@@ -65,15 +65,12 @@ static void test_finding(void **state) {
     struct plan_block blocks[] = {{.id = NULL}, {.id = "a"}, {.id = "b"}, {.id = "a"}};
     struct plan_environment environments[] = {{.id = "here"}};
     struct plan_step steps[] = {{.name = "install"}};
-    struct plan_claim claims[] = {{.id = "c"}};
     const struct plan plan = {.blocks = blocks,
                               .block_count = 4,
                               .environments = environments,
                               .environment_count = 1,
                               .steps = steps,
-                              .step_count = 1,
-                              .claims = claims,
-                              .claim_count = 1};
+                              .step_count = 1};
     assert_ptr_equal(plan_block_find(&plan, "a"), &blocks[1]); /* the first one */
     assert_ptr_equal(plan_block_find(&plan, "b"), &blocks[2]);
     assert_null(plan_block_find(&plan, ""));
@@ -81,8 +78,6 @@ static void test_finding(void **state) {
     assert_null(plan_environment_find(&plan, "her"));
     assert_ptr_equal(plan_step_find(&plan, "install"), &steps[0]);
     assert_null(plan_step_find(&plan, "a"));
-    assert_ptr_equal(plan_claim_find(&plan, "c"), &claims[0]);
-    assert_null(plan_claim_find(&plan, "C"));
     const struct plan empty = {0};
     assert_null(plan_block_find(&empty, "a"));
 }
