@@ -168,18 +168,34 @@ static size_t count_unsupported(const struct estimate_block *block) {
     return count;
 }
 
+/* "facts 'a', 'b' are open"; NULL: none about weights, data or code. */
+static const char *open_base_facts(const struct study *study, struct arena *arena) {
+    AUTO_STRBUF struct strbuf names = STRBUF_INIT;
+    size_t count = 0;
+
+    for (size_t i = 0; i < study->open_fact_count; i++) {
+        const char *id = study->open_facts[i]->id;
+        if (!is_about_base(study->open_facts[i]))
+            continue;
+        strbuf_printf(&names, "%s'%s'", count++ > 0 ? ", " : "", id ? id : "");
+    }
+    if (count == 0)
+        return NULL;
+    return arena_printf(arena,
+                        msg_plural((unsigned long)count, "fact %s is open", "facts %s are open"),
+                        strbuf_str(&names));
+}
+
 void estimate_provisional(struct estimate_maker *maker) {
     const struct study *study = maker->study;
     struct arena *arena = maker->arena;
-    size_t most = study->open_fact_count + 2 * study->block_count;
+    size_t most = 1 + 2 * study->block_count;
     const char **reasons = arena_alloc(arena, (most + 1) * sizeof *reasons);
     size_t count = 0;
 
-    for (size_t i = 0; i < study->open_fact_count; i++)
-        if (is_about_base(study->open_facts[i]))
-            reasons[count++] =
-                arena_printf(arena, _("fact '%s' is open"),
-                             study->open_facts[i]->id ? study->open_facts[i]->id : "");
+    const char *facts = open_base_facts(study, arena);
+    if (facts)
+        reasons[count++] = facts;
     for (size_t i = 0; i < study->block_count; i++) {
         const struct study_block *block = &study->blocks[i];
         if (block->block->kind == PLAN_VALIDATE && has_no_evidence(block))

@@ -149,7 +149,8 @@ static void test_offers(void **state) {
 static void test_provisional(void **state) {
     struct built *b = *state;
     struct plan_fact fact = {.id = "weights.access", .about = "weights"};
-    const struct plan_fact *open[] = {&fact};
+    const struct plan_fact code = {.id = "code.exists", .about = "code"};
+    const struct plan_fact *open[] = {&fact, &code};
     struct study_block *block = built_block(b, "one", 1, 4);
     assert_false(built_estimate(b)->provisional);
     built_plan_block(b, block)->kind = PLAN_VALIDATE;
@@ -163,7 +164,13 @@ static void test_provisional(void **state) {
     b->study.open_fact_count = 1;
     e = built_estimate(b);
     assert_int_equal(e->provisional_count, 1);
-    assert_says(e->provisional_reasons[0], "'weights.access' is open");
+    assert_string_equal(e->provisional_reasons[0], "fact 'weights.access' is open");
+    b->study.open_fact_count = 2;
+    e = built_estimate(b);
+    assert_int_equal(e->provisional_count, 1);
+    assert_string_equal(e->provisional_reasons[0],
+                        "facts 'weights.access', 'code.exists' are open");
+    b->study.open_fact_count = 1;
     fact.about = "resource";
     assert_false(built_estimate(b)->provisional);
 }
