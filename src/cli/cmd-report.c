@@ -102,7 +102,8 @@ static int take_runs(struct material *material, struct err *err) {
     struct store_query query = {.type = "run"}; /* all: the report says how many there are */
     struct store_entry *entries = NULL;
     size_t count = 0;
-    int rc = runs_list(material->runs, &query, material->arena, &entries, &count, err);
+    int rc = runs_need_ledger(material->runs, err);
+    rc = rc < 0 ? rc : runs_list(material->runs, &query, material->arena, &entries, &count, err);
     if (rc < 0) {
         return rc;
     }

@@ -95,13 +95,17 @@ static json_t *facts_json(const struct plan *plan) {
 }
 
 static json_t *tasks_json(const struct plan *plan) {
+    AUTO_ARENA struct arena *arena = arena_new();
     json_t *list = json_array();
     for (size_t i = 0; i < plan->task_count; i++) {
         const struct plan_task *task = &plan->tasks[i];
+        const char *line = plan_source(plan, task->at, arena);
         struct quantity time = task->time.given
                                    ? (struct quantity){.state = QUANTITY_ASSUMED,
                                                        .unit = UNIT_SECOND,
-                                                       .value = (double)task->time.ns / 1e9}
+                                                       .value = (double)task->time.ns / 1e9,
+                                                       .sources = &line,
+                                                       .source_count = 1}
                                    : quantity_open(UNIT_SECOND, QUANTITY_NOT_ENTERED, NULL);
         json_t *json = json_object();
         json_put_text(json, "id", task->id);

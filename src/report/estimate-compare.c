@@ -256,6 +256,7 @@ static void compare_figures(struct comparison *of, struct figure figure, const j
 static void compare_block(struct comparison *of, const char *id, const json_t *before,
                           const json_t *after) {
     static const char *const memories[] = {"host_memory", "gpu_memory"};
+    static const char *const volumes[] = {"bytes_in", "bytes_out"};
     struct figure figure = {.section = "component", .block = id};
     const json_t *a = json_get_object(before, "components");
     const json_t *b = json_get_object(after, "components");
@@ -272,6 +273,12 @@ static void compare_block(struct comparison *of, const char *id, const json_t *b
         figure.name = memories[i];
         compare_figure(of, &figure, json_get_object(json_get_object(before, memories[i]), "need"),
                        json_get_object(json_get_object(after, memories[i]), "need"));
+    }
+    figure.section = "volume";
+    for (size_t i = 0; i < ARRAY_LENGTH(volumes); i++) {
+        figure.name = volumes[i];
+        compare_figure(of, &figure, json_get_object(before, volumes[i]),
+                       json_get_object(after, volumes[i]));
     }
 }
 
@@ -518,6 +525,10 @@ static void figure_name(struct strbuf *out, const json_t *changed) {
         strbuf_add_str(out, _("memory"));
     else if (strcmp(name, "gpu_memory") == 0)
         strbuf_add_str(out, _("GPU memory"));
+    else if (strcmp(name, "bytes_in") == 0)
+        strbuf_add_str(out, _("transferred in"));
+    else if (strcmp(name, "bytes_out") == 0)
+        strbuf_add_str(out, _("transferred out"));
     else if (strcmp(json_get_text(changed, "section", ""), "component") == 0 &&
              component_from_name(name, &component))
         strbuf_add_str(out, study_words_component(component));

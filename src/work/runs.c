@@ -36,6 +36,7 @@ struct loose {
 struct runs {
     struct arena *arena; /* owns all below but the store */
     struct store *store;
+    struct err unavailable; /* why there is no store */
     struct strbuf warning;
     struct loose *loose;
     size_t loose_count;
@@ -48,6 +49,12 @@ const char *runs_warning(const struct runs *runs) {
 
 struct store *runs_store(struct runs *runs) {
     return runs->store;
+}
+
+int runs_need_ledger(const struct runs *runs, struct err *err) {
+    if (runs->unavailable.code != 0)
+        *err = runs->unavailable;
+    return runs->unavailable.code;
 }
 
 struct runs *runs_close(struct runs *runs) {
@@ -90,8 +97,11 @@ static int open_store(struct runs *runs, const char *url, bool *ret_writable, st
     /* One that stayed locked would only be waited for a second time. */
     if (rc != -EAGAIN && store_open(url, STORE_READ_ONLY, &runs->store, &second) == 0)
         warn(runs, _("the ledger can only be read: new records wait in the journal folder"));
-    else
+    else {
         warn(runs, err->text);
+        if (strcmp(second.id, "ledger-missing") != 0)
+            runs->unavailable = *err;
+    }
     err_clear(err);
     return 0;
 }

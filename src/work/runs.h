@@ -19,6 +19,10 @@ struct runs; /* an open view on ledger + live journals */
 int runs_open(const struct place *place, struct runs **ret_runs, struct err *err);
 const char *runs_warning(const struct runs *runs); /* "" or one line */
 struct store *runs_store(struct runs *runs);       /* NULL when unavailable */
+/* 0 if all that was recorded can be seen: the ledger is open, or there is none yet. Else why it is
+ * not ("ledger-damaged", "ledger-unavailable", …): who says what has been done so far must not go
+ * on, since runs that cannot be read would count as never made. */
+int runs_need_ledger(const struct runs *runs, struct err *err);
 struct runs *runs_close(struct runs *runs);
 void runs_close_ptr(struct runs **runs);
 #define AUTO_RUNS __attribute__((cleanup(runs_close_ptr)))

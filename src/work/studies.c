@@ -69,7 +69,9 @@ int work_studies_open(struct runs *runs, const struct work_study *at_hand, struc
     *ret = (struct work_studies){.arena = arena_new(), .events = json_array()};
     const char *const *ids = NULL;
     size_t count = 0, found = 0;
-    int rc = find_studies(runs, ret->arena, &ids, &count, err);
+    int rc = runs_need_ledger(runs, err);
+    if (rc == 0)
+        rc = find_studies(runs, ret->arena, &ids, &count, err);
     if (rc < 0)
         return rc;
     struct studies_input *inputs = arena_alloc(ret->arena, (count + 1) * sizeof(*inputs));

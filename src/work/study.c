@@ -172,6 +172,8 @@ int work_study_open(struct plan *take_plan, const struct work_study_options *opt
     ret->input.plan = take_plan;
     int rc = find_environment(take_plan, options->environment, &ret->input.environment, err);
     if (rc == 0)
+        rc = runs_need_ledger(runs, err);
+    if (rc == 0)
         rc = load_runs(ret, runs, err);
     if (rc == 0)
         rc = runs_events(runs, &(struct store_query){.study = take_plan->study.id}, &ret->events,

@@ -299,10 +299,28 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     has "estimate --freeze first"
 }
 
-@test "a ledger that cannot be had: estimates are made, a kept one waits" {
+# Runs that cannot be read are not runs that were never made.
+@test "a damaged ledger: nothing is said of the study" {
     make_study
-    probelauf estimate -q --freeze first >/dev/null
-    printf 'no database\n' >"$XDG_DATA_HOME/probelauf/ledger.db"
+    study_run 1
+    printf 'no database\n' | dd of="$XDG_DATA_HOME/probelauf/ledger.db" conv=notrunc status=none
+    local command
+    for command in "block list" estimate "estimate --freeze first" report "estimate --studies" "report --plan none"; do
+        # shellcheck disable=SC2086 # a command and its words
+        run --separate-stderr probelauf $command
+        [ "$status" -eq 1 ]
+        [ -z "$output" ]
+        [[ "$stderr" == *"error[ledger-damaged]"* ]]
+    done
+    run probelauf log # says what it still sees
+    [ "$status" -eq 0 ]
+}
+
+@test "no place for a ledger: estimates are made from the journals, a kept one waits" {
+    make_study
+    mkdir -p "$XDG_DATA_HOME"
+    rm -rf "$XDG_DATA_HOME/probelauf"
+    ln -s /proc/nowhere "$XDG_DATA_HOME/probelauf"
     run --separate-stderr probelauf estimate --json
     [ "$status" -eq 0 ]
     [ "$(json 'd["schema"]')" = probelauf.estimate/1 ]

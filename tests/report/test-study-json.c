@@ -109,6 +109,15 @@ static void a_setting_is_named_as_the_cause(void **state) {
     json_add_compact(&why, json_object_get(figure, "why"));
     assert_string_equal(strbuf_str(&why), "[\"scale.runs\",\"code\"]");
     assert_int_equal(json_get_int(same, "unchanged", 0), json_get_int(compare, "unchanged", 0) + 2);
+    built.estimate.blocks[0].bytes_in = quantity_measured(UNIT_BYTE, 4711, "test");
+    AUTO_JSON json_t *larger = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *volumes = report_estimate_compare_json(after, larger, NULL);
+    assert_int_equal(json_array_size(json_object_get(volumes, "changed")), 1);
+    assert_string_equal(
+        json_get_text(json_array_get(json_object_get(volumes, "changed"), 0), "section", ""),
+        "volume");
+    schema_put("compare", json_incref(volumes));
+    assert_int_equal(schema_check(), 0);
     schema_put("compare", json_incref(compare));
     assert_int_equal(schema_check(), 0);
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;

@@ -166,7 +166,7 @@ static void without_a_ledger_the_journals_are_read(void **state) {
     leave(home, 1, STUDY);
     AUTO_FREE char *ledger = mem_printf("%s/ledger.db", home->path);
     struct err err = ERR_INIT;
-    must(file_write_atomic(ledger, "no database", 11, 0600, &err), &err);
+    assert_int_equal(symlink("/proc/nowhere/ledger.db", ledger), 0); /* no place for one */
     AUTO_RUNS struct runs *runs = open_runs(home);
     assert_string_not_equal(runs_warning(runs), "");
     AUTO_WORK_STUDY struct work_study study;
@@ -179,6 +179,18 @@ static void without_a_ledger_the_journals_are_read(void **state) {
     AUTO_RUNS struct runs *later = open_runs(home);
     open_study(later, NULL, &again);
     assert_int_equal(again.input.freeze_count, 1); /* it waits in the journal folder */
+}
+
+/* What it holds is not known, so nothing is said to be still to do. */
+static void a_damaged_ledger_says_nothing_of_a_study(void **state) {
+    const struct home *home = *state;
+    leave(home, 1, STUDY);
+    AUTO_FREE char *ledger = mem_printf("%s/ledger.db", home->path);
+    struct err err = ERR_INIT;
+    must(file_write_atomic(ledger, "no database", 11, 0600, &err), &err);
+    AUTO_RUNS struct runs *runs = open_runs(home);
+    assert_true(runs_need_ledger(runs, &err) < 0);
+    assert_string_equal(err.id, "ledger-damaged");
 }
 
 static void environments_by_option_variable_plan(void **state) {
@@ -676,6 +688,7 @@ int main(void) {
         STUDY_TEST(runs_of_the_study_and_no_others),
         STUDY_TEST(parts_of_a_run_are_one_run),
         STUDY_TEST(without_a_ledger_the_journals_are_read),
+        STUDY_TEST(a_damaged_ledger_says_nothing_of_a_study),
         STUDY_TEST(environments_by_option_variable_plan),
         STUDY_TEST(only_code_under_the_paths_is_the_code),
         STUDY_TEST(the_plan_is_no_code_wherever_it_lies),
