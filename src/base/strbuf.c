@@ -57,6 +57,12 @@ void strbuf_printf(struct strbuf *buf, const char *fmt, ...) {
     buf->length += (size_t)length;
 }
 
+void strbuf_add_next(struct strbuf *buf, const char *separator, const char *text) {
+    if (buf->length > 0)
+        strbuf_add_str(buf, separator);
+    strbuf_add_str(buf, text);
+}
+
 void strbuf_clear(struct strbuf *buf) {
     buf->length = 0;
     if (buf->data != NULL)

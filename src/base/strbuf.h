@@ -17,6 +17,8 @@ void strbuf_add(struct strbuf *buf, const void *bytes, size_t length);
 void strbuf_add_str(struct strbuf *buf, const char *text);
 void strbuf_add_char(struct strbuf *buf, char c);
 void strbuf_printf(struct strbuf *buf, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The next one of a list: behind the separator, unless it is the first. */
+void strbuf_add_next(struct strbuf *buf, const char *separator, const char *text);
 void strbuf_clear(struct strbuf *buf); /* keeps the memory for reuse */
 void strbuf_done(struct strbuf *buf);  /* frees */
 char *strbuf_take(struct strbuf *buf); /* caller owns the text ("" at least); buf is empty after */

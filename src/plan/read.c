@@ -674,7 +674,7 @@ static void check_rule(struct reader *reader, const struct schema_rule *rule) {
         bool is_given = said(reader->map, rule->needs[i]) != NULL;
         given += is_given;
         if (rule->one_of || !is_given)
-            strbuf_printf(&list, "%s%s", list.length > 0 ? ", " : "", rule->needs[i]);
+            strbuf_add_next(&list, ", ", rule->needs[i]);
     }
     if (rule->one_of && given != 1)
         plan_complain(reader->reading, place(node), "plan-missing",

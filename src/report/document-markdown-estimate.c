@@ -159,7 +159,7 @@ static void add_reason(struct strbuf *out, const struct quantity *q, struct foot
     while (at < notes->count && strcmp(notes->items[at], q->detail) != 0)
         at++;
     if (at == FOOTNOTES_MAX) {
-        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", q->detail);
+        strbuf_add_next(out, "; ", q->detail);
         return;
     }
     if (at == notes->count)
@@ -188,8 +188,8 @@ static void part_rows(const struct estimate_block *block, struct footnotes *note
         const struct quantity *time = &block->components[c].time;
         bool is_open = !quantity_is_known(time);
         if (is_open || estimate_is_nothing_left(&block->components[c])) {
-            study_words_add_name(is_open ? &open : &nothing,
-                                 study_words_component((enum component)c));
+            strbuf_add_next(is_open ? &open : &nothing, ", ",
+                            study_words_component((enum component)c));
             continue;
         }
         AUTO_STRBUF struct strbuf reason = STRBUF_INIT;

@@ -299,7 +299,7 @@ static void unseen_rows(const struct unseen_list *list, size_t run_count, struct
             if (list->items[k].runs != item->runs || strcmp(list->items[k].why, item->why) != 0)
                 continue;
             told = told || k < i;
-            strbuf_printf(&labels, "%s%s", labels.length > 0 ? ", " : "", list->items[k].label);
+            strbuf_add_next(&labels, ", ", list->items[k].label);
         }
         if (told)
             continue;

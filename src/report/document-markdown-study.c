@@ -193,9 +193,9 @@ static void fact_row(const struct plan_fact *fact, struct strbuf *out) {
     if (fact->source)
         strbuf_add_str(&source, fact->source);
     if (fact->source_kind)
-        strbuf_printf(&source, "%s%s", source.length > 0 ? ", " : "", fact->source_kind);
+        strbuf_add_next(&source, ", ", fact->source_kind);
     if (fact->seen.given && fact->seen.text)
-        strbuf_printf(&source, "%s%s", source.length > 0 ? ", " : "", fact->seen.text);
+        strbuf_add_next(&source, ", ", fact->seen.text);
     if (fact->state == PLAN_FACT_OPEN && fact->stops != 0)
         plan_stops_text(fact->stops, &stops);
     markdown_cell(out, fact->id);
@@ -329,10 +329,6 @@ static const char *environment_word(enum plan_environment_kind kind) {
     return "";
 }
 
-static void add_piece(struct strbuf *out, const char *text) {
-    strbuf_printf(out, "%s%s", out->length > 0 ? ", " : "", text);
-}
-
 /* "own machine, 0 GPUs, must match: torch; open: driver, memory": a table would be empty in most
  * of its cells. */
 static void environment_item(const struct plan_environment *environment, bool is_target,
@@ -342,30 +338,31 @@ static void environment_item(const struct plan_environment *environment, bool is
     AUTO_STRBUF struct strbuf open = STRBUF_INIT;
     bool no_gpu = environment->gpus.given && environment->gpus.value == 0;
     strbuf_printf(&label, is_target ? _("%s (the target)") : "%s", environment->id);
-    add_piece(environment->kind == PLAN_ENVIRONMENT_UNSAID ? &open : &text,
-              environment->kind == PLAN_ENVIRONMENT_UNSAID ? _("what kind of machine")
-                                                           : environment_word(environment->kind));
+    strbuf_add_next(environment->kind == PLAN_ENVIRONMENT_UNSAID ? &open : &text, ", ",
+                    environment->kind == PLAN_ENVIRONMENT_UNSAID
+                        ? _("what kind of machine")
+                        : environment_word(environment->kind));
     if (no_gpu)
-        add_piece(&text, _("no GPU"));
+        strbuf_add_next(&text, ", ", _("no GPU"));
     else if (environment->gpus.given)
         strbuf_printf(
             &text, msg_plural((unsigned long)environment->gpus.value, "%s%lld GPU", "%s%lld GPUs"),
             text.length > 0 ? ", " : "", (long long)environment->gpus.value);
     else
-        add_piece(&open, _("number of GPUs"));
+        strbuf_add_next(&open, ", ", _("number of GPUs"));
     if (!no_gpu) {
-        add_piece(environment->gpu ? &text : &open,
-                  environment->gpu ? environment->gpu : _("GPU model"));
-        add_piece(environment->driver ? &text : &open, _("driver"));
+        strbuf_add_next(environment->gpu ? &text : &open, ", ",
+                        environment->gpu ? environment->gpu : _("GPU model"));
+        strbuf_add_next(environment->driver ? &text : &open, ", ", _("driver"));
         if (environment->driver)
             strbuf_printf(&text, " %s", environment->driver);
-        add_piece(environment->gpu_memory.given ? &text : &open, _("GPU memory"));
+        strbuf_add_next(environment->gpu_memory.given ? &text : &open, ", ", _("GPU memory"));
         if (environment->gpu_memory.given) {
             strbuf_add_char(&text, ' ');
             quantity_format_value((double)environment->gpu_memory.bytes, UNIT_BYTE, &text);
         }
     }
-    add_piece(environment->host_memory.given ? &text : &open, _("memory"));
+    strbuf_add_next(environment->host_memory.given ? &text : &open, ", ", _("memory"));
     if (environment->host_memory.given) {
         strbuf_add_char(&text, ' ');
         quantity_format_value((double)environment->host_memory.bytes, UNIT_BYTE, &text);

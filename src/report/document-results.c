@@ -161,8 +161,7 @@ static const char *collect(struct collecting *all) {
                 if (strcmp(condition->condition->id, all->id) != 0)
                     continue;
                 if (pass == 0)
-                    strbuf_printf(&blocks, "%s%s", blocks.length > 0 ? ", " : "",
-                                  study->blocks[b].block->id);
+                    strbuf_add_next(&blocks, ", ", study->blocks[b].block->id);
                 for (size_t i = 0; pass == 0 && i < condition->run_count; i++)
                     add_run(all, condition->runs[i]);
                 all->room += pass == 1 ? study->blocks[b].block->result_count : 0;
@@ -286,7 +285,7 @@ static const char *open_names(const struct document_result *results, size_t coun
     for (size_t i = first; i < count && results[i].condition == results[first].condition; i++)
         if (!quantity_is_known(&results[i].value) &&
             strcmp(why_open(&results[i]), why_open(&results[first])) == 0)
-            strbuf_printf(&names, "%s%s", names.length > 0 ? ", " : "", results[i].name);
+            strbuf_add_next(&names, ", ", results[i].name);
     return arena_strdup(arena, strbuf_str(&names));
 }
 

@@ -71,7 +71,7 @@ void document_add_changes(struct strbuf *out, const struct run *run) {
     for (size_t i = 0; i < json_array_size(changes); i++) {
         const char *text = json_string_value(json_array_get(changes, i));
         if (text)
-            strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", text);
+            strbuf_add_next(out, "; ", text);
     }
 }
 

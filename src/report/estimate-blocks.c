@@ -32,7 +32,7 @@ static void add_sources(struct strbuf *out, const struct quantity *q) {
 
 static void add_piece(struct strbuf *out, const char *text) {
     if (text && *text)
-        strbuf_printf(out, "%s%s", out->length > 0 ? "; " : "", text);
+        strbuf_add_next(out, "; ", text);
 }
 
 /* What a figure rests on, in words; why it has no interval and what was assumed with -v alone. */
@@ -121,8 +121,8 @@ void estimate_text_components(const struct estimate_component components[COMPONE
         if (style.verbose || (!is_open && !is_nothing))
             component_row((enum component)i, component, style, out);
         else
-            study_words_add_name(is_open ? &open : &nothing,
-                                 study_words_component((enum component)i));
+            strbuf_add_next(is_open ? &open : &nothing, ", ",
+                            study_words_component((enum component)i));
     }
     if (nothing.length > 0) {
         AUTO_STRBUF struct strbuf value = STRBUF_INIT;

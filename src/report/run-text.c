@@ -151,8 +151,7 @@ static void header(struct strbuf *out, struct report_style style, const struct r
     strbuf_clear(&text);
     strbuf_add_str(&text, json_get_text(run->start, "host", ""));
     if (json_get_text(run->start, "cwd", NULL))
-        strbuf_printf(&text, "%s%s", text.length > 0 ? ":" : "",
-                      json_get_text(run->start, "cwd", ""));
+        strbuf_add_next(&text, ":", json_get_text(run->start, "cwd", ""));
     run_text_row(out, style, _("where"), strbuf_str(&text));
 }
 

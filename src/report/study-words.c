@@ -299,7 +299,3 @@ void study_words_figures(const struct estimate_figures *figures,
     };
     memcpy(ret_figures, all, sizeof(all));
 }
-
-void study_words_add_name(struct strbuf *names, const char *name) {
-    strbuf_printf(names, "%s%s", names->length > 0 ? ", " : "", name);
-}

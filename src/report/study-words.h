@@ -77,5 +77,3 @@ struct study_figure {
 };
 void study_words_figures(const struct estimate_figures *figures,
                          struct study_figure ret_figures[STUDY_FIGURES]);
-/* "a, b": the next name of a list. */
-void study_words_add_name(struct strbuf *names, const char *name);
