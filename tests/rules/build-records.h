@@ -202,3 +202,23 @@ static inline const struct study *build_derive(struct build_study *s) {
     study_derive(&s->input, s->arena, &s->study);
     return &s->study;
 }
+
+/* Setup and teardown of a test that gets a study as its state. */
+static inline int build_study_begin(void **state) {
+    struct build_study *s = mem_alloc(sizeof *s);
+    build_study_start(s);
+    *state = s;
+    return 0;
+}
+
+static inline int build_study_done(void **state) {
+    struct build_study *s = *state;
+    build_study_end(s);
+    mem_free_ptr(&s);
+    return 0;
+}
+
+static inline void assert_says(const char *text, const char *part) {
+    if (!text || !strstr(text, part))
+        fail_msg("'%s' does not say '%s'", text ? text : "(null)", part);
+}

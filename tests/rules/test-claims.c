@@ -49,11 +49,6 @@ static struct run *add(struct fixture *f, const struct plan_condition *condition
     return run;
 }
 
-static void assert_says(const char *text, const char *part) {
-    if (!text || !strstr(text, part))
-        fail_msg("'%s' does not say '%s'", text ? text : "(null)", part);
-}
-
 static const struct study_claim *assert_claim(struct fixture *f, enum study_verdict verdict,
                                               const char *why) {
     const struct study *study = build_derive(&f->s);

@@ -14,25 +14,6 @@
 
 #define TOKENS "tokens=96"
 
-static int begin(void **state) {
-    struct build_study *s = mem_alloc(sizeof *s);
-    build_study_start(s);
-    *state = s;
-    return 0;
-}
-
-static int end(void **state) {
-    struct build_study *s = *state;
-    build_study_end(s);
-    mem_free_ptr(&s);
-    return 0;
-}
-
-static void assert_says(const char *text, const char *part) {
-    if (!text || !strstr(text, part))
-        fail_msg("'%s' does not say '%s'", text ? text : "(null)", part);
-}
-
 /* Dates come from clocks that may be wrong; what a freeze names as there before it is older. */
 static void test_freeze_in_force(void **state) {
     struct build_study *s = *state;
@@ -105,8 +86,8 @@ static void test_freeze_outdated(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_freeze_in_force, begin, end),
-        cmocka_unit_test_setup_teardown(test_freeze_outdated, begin, end),
+        cmocka_unit_test_setup_teardown(test_freeze_in_force, build_study_begin, build_study_done),
+        cmocka_unit_test_setup_teardown(test_freeze_outdated, build_study_begin, build_study_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

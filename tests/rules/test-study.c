@@ -15,25 +15,6 @@
 
 #define TOKENS "tokens=96"
 
-static int begin(void **state) {
-    struct build_study *s = mem_alloc(sizeof *s);
-    build_study_start(s);
-    *state = s;
-    return 0;
-}
-
-static int end(void **state) {
-    struct build_study *s = *state;
-    build_study_end(s);
-    mem_free_ptr(&s);
-    return 0;
-}
-
-static void assert_says(const char *text, const char *part) {
-    if (!text || !strstr(text, part))
-        fail_msg("'%s' does not say '%s'", text ? text : "(null)", part);
-}
-
 /* The newest run is the first. */
 static const struct study_run *nth(const struct study *study, size_t index) {
     assert_true(index < study->run_count);
@@ -719,7 +700,7 @@ static void test_names(void **state) {
     assert_string_equal(study_verdict_name(STUDY_NOT_REPRODUCED), "not-reproduced");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, build_study_begin, build_study_done)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
