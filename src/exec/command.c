@@ -83,11 +83,6 @@ pid_t command_fork(const struct command_spec *spec, int *ret_exec_fd) {
     return pid;
 }
 
-static bool has_name(const char *entry, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(entry, name, length) == 0 && entry[length] == '=';
-}
-
 /* NAME=VALUE with the path of this program, so that a command can mark its phases where we are not
  * in PATH. */
 static char *own_program(void) {
@@ -98,21 +93,38 @@ static char *own_program(void) {
     return mem_printf("%s=%.*s", EXEC_PROGRAM_VARIABLE, (int)length, path);
 }
 
-char **command_environment(char *const *environment, const char *run, const char *marks_path) {
+static size_t count_of(char *const *list) {
     size_t count = 0;
-    while (environment != NULL && environment[count] != NULL)
+    while (list != NULL && list[count] != NULL)
         count++;
-    char **list = mem_alloc((count + OWN_VARIABLES + 1) * sizeof *list);
+    return count;
+}
+
+/* `entry` sets a variable that one of `list` sets, too. */
+static bool is_set_by(const char *entry, char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        size_t name = strcspn(list[i], "=");
+        if (strncmp(entry, list[i], name) == 0 && entry[name] == '=')
+            return true;
+    }
+    return false;
+}
+
+char **command_environment(char *const *environment, const char *run, const char *marks_path,
+                           char *const *more) {
+    size_t count = count_of(environment), more_count = count_of(more);
+    char **list = mem_alloc((count + more_count + OWN_VARIABLES + 1) * sizeof *list);
     /* Owned texts come first: command_environment_free() knows them by their place. */
     list[0] = mem_printf("%s=%s", EXEC_RUN_VARIABLE, run);
     /* Without a place for marks an outer run's variable would take them: it is emptied. */
     list[1] = mem_printf("%s=%s", EXEC_MARKS_VARIABLE, marks_path != NULL ? marks_path : "");
     list[2] = own_program();
     size_t at = OWN_VARIABLES;
+    for (size_t i = 0; i < more_count; i++)
+        list[at++] = more[i];
+    size_t set = at;
     for (size_t i = 0; i < count; i++)
-        if (!has_name(environment[i], EXEC_RUN_VARIABLE) &&
-            !has_name(environment[i], EXEC_MARKS_VARIABLE) &&
-            !has_name(environment[i], EXEC_PROGRAM_VARIABLE))
+        if (!is_set_by(environment[i], list, set))
             list[at++] = environment[i];
     return list;
 }

@@ -23,7 +23,9 @@ struct command_spec {
  * runs; an int = errno of exec. */
 pid_t command_fork(const struct command_spec *spec, int *ret_exec_fd);
 
-/* environ with marks file and run id of this run; only the list and the two texts are allocated.
- * NULL marks: without. */
-char **command_environment(char *const *environment, const char *run, const char *marks_path);
+/* environ with marks file and run id of this run and with `more` (NAME=VALUE, NULL-terminated, may
+ * be NULL; each replaces the variable of its name, texts borrowed); only the list and the texts of
+ * our own are allocated. NULL marks: without. */
+char **command_environment(char *const *environment, const char *run, const char *marks_path,
+                           char *const *more);
 void command_environment_free(char **environment);

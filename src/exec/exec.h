@@ -40,8 +40,17 @@ struct exec_code {
     const char *const *paths;
 };
 
+/* A range name of NVTX and the phase that it stands for (phases.nvtx of the plan). */
+struct exec_nvtx {
+    const char *range, *phase;
+};
+
 struct exec_options {
-    const char *const *argv; /* NULL-terminated */
+    const char *const *argv; /* NULL-terminated; with attach: what is attached to, for the record */
+    pid_t attach;            /* --attach: an existing process that is watched instead; 0: none */
+    const char *ready;       /* --ready: a regular expression on output, or an http:// URL; NULL */
+    const char *const *gpus; /* --gpu: NULL-terminated UUIDs, indices, "all" or "none"; NULL: found
+                                out (docs/measurement.md, "Which GPUs are mine") */
     const char *const
         *journal_dirs; /* tried in order, NULL-terminated; the first writable one is used */
     char run[UUID_TEXT_SIZE], part[UUID_TEXT_SIZE];
@@ -51,6 +60,8 @@ struct exec_options {
     const char *phase;   /* --phase or NULL */
     const struct exec_pattern *patterns;
     size_t pattern_count;
+    const struct exec_nvtx *nvtx;
+    size_t nvtx_count;
     const char *const *inputs, *const *outputs; /* NULL-terminated lists or NULL */
     const char *const *input_names; /* as inputs: what the record calls them, so that runs from
                                        other folders have the same names; NULL: as they are */

@@ -2,9 +2,11 @@
 /* The monitor's way from the first helper to the last acknowledgement; see monitor.h. Must not hang
  * and must not allocate. */
 #include "exec/monitor.h"
+#include "exec/agents.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "exec/agents.h"
 #include "exec/command.h"
 #include "exec/copier.h"
 #include "exec/cpu-time.h"
@@ -120,8 +122,9 @@ int monitor_start_command(struct monitor *monitor) {
     const struct exec_options *options = monitor->options;
     bool has_marks =
         atomic_load(&shared->recorder_state) >= RECORDER_READY && shared->marks_path[0] != '\0';
+    char **agents = agents_variables(options, shared, environ);
     char **environment =
-        command_environment(environ, options->run, has_marks ? shared->marks_path : NULL);
+        command_environment(environ, options->run, has_marks ? shared->marks_path : NULL, agents);
     AUTO_CLOSE int join_fd = -1;
     AUTO_CLOSE int group_fd = -1;
     open_group(shared, &join_fd, &group_fd);
@@ -140,6 +143,7 @@ int monitor_start_command(struct monitor *monitor) {
     atomic_store(&shared->started, true);
     pid_t pid = command_fork(&spec, &monitor->exec_fd);
     command_environment_free(environment);
+    agents_variables_free(agents);
     if (pid < 0) {
         atomic_store(&shared->started, false);
         return pid;

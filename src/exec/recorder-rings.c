@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/agents.h"
 #include "journal/marks.h"
 
 #include <signal.h>
@@ -235,6 +236,7 @@ struct marks_target {
 static void take_mark(json_t *take_mark_payload, void *context) {
     struct marks_target *target = context;
     marks_place(take_mark_payload, target->recorder->shared->start.mono_ns, target->now_ns);
+    agents_take(target->recorder, take_mark_payload);
     recorder_write(target->recorder, JOURNAL_MARK, take_mark_payload, true);
 }
 

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/agents.h"
 #include "exec/helper.h"
 #include "exec/recorder-parts.h"
 #include "text/secret.h"
@@ -275,6 +276,7 @@ static bool begin(struct recorder *recorder) {
     make_marks(recorder);
     evidence_begin(recorder, resumed);
     results_begin(recorder, resumed);
+    agents_prepare(recorder);
     int starting = RECORDER_STARTING;
     atomic_compare_exchange_strong(&shared->recorder_state, &starting, RECORDER_READY);
     return true;

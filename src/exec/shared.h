@@ -171,7 +171,8 @@ struct shared {
     /* recorder */
     _Atomic int recorder_state;
     char journal_path[SHARED_PATH_SIZE];
-    char marks_path[SHARED_PATH_SIZE]; /* "" : none */
+    char marks_path[SHARED_PATH_SIZE];   /* "" : none */
+    char agent_folder[SHARED_PATH_SIZE]; /* of what agents.h offers; "" : none */
     _Atomic bool own_group; /* group_place is a group made for this run: the command joins it */
     struct cgroup_place group_place;   /* memory group that is watched: version 0: none */
     struct cgroup_memory group_before; /* as it was before the command */

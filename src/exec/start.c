@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "exec/agents.h"
 #include "exec/blind-spots.h"
 #include "exec/paths.h"
 #include "probe/procfs.h"
@@ -212,6 +213,7 @@ json_t *start_payload(const struct recorder *recorder) {
     put_patterns(start, options);
     if (options->result_count > 0)
         json_put(start, "results", results_to_start(options));
+    json_put(start, "agents", agents_to_start(recorder));
     put_limits(start, options);
     put_streams(start, shared);
     put_launch(start);

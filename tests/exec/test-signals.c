@@ -162,7 +162,7 @@ static void environment_of_the_command(void **state) {
                      (char[]){"PROBELAUF_RUN=outer"},
                      (char[]){"PROBELAUF_RUNNER=kept"},
                      NULL};
-    char **made = command_environment(given, "inner", "/inner.marks");
+    char **made = command_environment(given, "inner", "/inner.marks", NULL);
     assert_string_equal(made[0], "PROBELAUF_RUN=inner");
     assert_string_equal(made[1], "PROBELAUF_MARKS=/inner.marks");
     char path[PATH_MAX] = "PROBELAUF=";
@@ -173,7 +173,7 @@ static void environment_of_the_command(void **state) {
     assert_string_equal(made[4], "PROBELAUF_RUNNER=kept");
     assert_null(made[5]);
     command_environment_free(made);
-    made = command_environment(given, "inner", NULL);
+    made = command_environment(given, "inner", NULL, NULL);
     assert_string_equal(made[1], "PROBELAUF_MARKS="); /* nothing goes to the outer run */
     command_environment_free(made);
 }
