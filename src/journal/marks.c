@@ -30,15 +30,20 @@ enum mark_shape {
     MARK_AMOUNT, /* N */
     MARK_TEXT,   /* the rest of the line */
     MARK_RESULT, /* NAME VALUE [UNIT] */
+    MARK_AGENT,  /* NAME {json} */
 };
 
 static const struct mark_verb {
     const char *name;
     enum mark_shape shape;
 } verbs[] = {
-    {"phase", MARK_PHASE},  {"end", MARK_END},    {"items", MARK_AMOUNT},  {"length", MARK_AMOUNT},
-    {"batch", MARK_AMOUNT}, {"shape", MARK_TEXT}, {"result", MARK_RESULT}, {"note", MARK_TEXT},
+    {"phase", MARK_PHASE},   {"end", MARK_END},      {"items", MARK_AMOUNT},
+    {"length", MARK_AMOUNT}, {"batch", MARK_AMOUNT}, {"shape", MARK_TEXT},
+    {"result", MARK_RESULT}, {"note", MARK_TEXT},    {"agent", MARK_AGENT},
 };
+
+/* Who may report through the file; what the recorder finds by itself never comes that way. */
+static const char *const agents[] = {"python-hook", "nvtx"};
 
 static const struct mark_verb *find_verb(const char *name) {
     for (size_t i = 0; i < ARRAY_LENGTH(verbs); i++) {
@@ -184,6 +189,61 @@ static const char *put_phase(json_t *mark, const char *name) {
     return NULL;
 }
 
+/* ---- agents ---- */
+
+/* A copy in which every text is masked; what stands behind a name that says secret, too. */
+static json_t *masked_copy(const char *key, json_t *value) {
+    if (json_is_string(value)) {
+        AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
+        if (key != NULL) {
+            secret_mask_value(key, json_string_value(value), &masked);
+        } else {
+            secret_mask(json_string_value(value), json_string_length(value), &masked);
+        }
+        return json_text_n(strbuf_str(&masked), masked.length);
+    }
+    if (json_is_array(value)) {
+        json_t *copy = json_array();
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            json_array_append_new(copy, masked_copy(key, json_array_get(value, i)));
+        }
+        return copy;
+    }
+    if (!json_is_object(value)) {
+        return json_deep_copy(value);
+    }
+    json_t *copy = json_object();
+    const char *name;
+    json_t *item;
+    json_object_foreach (value, name, item) {
+        json_put(copy, name, masked_copy(name, item));
+    }
+    return copy;
+}
+
+/* Percent signs and blanks stand for themselves: JSON has its own escapes. */
+static const char *put_agent(json_t *mark, char *rest) {
+    bool ok = true, is_known = false;
+    const char *name = next_field(&rest, &ok);
+    for (size_t i = 0; name != NULL && i < ARRAY_LENGTH(agents); i++) {
+        is_known = is_known || strcmp(name, agents[i]) == 0;
+    }
+    if (!is_known) {
+        return N_("no such agent; the agents are python-hook, nvtx");
+    }
+    char why[160];
+    AUTO_JSON json_t *data = json_parse(rest, strlen(rest), why);
+    if (!json_is_object(data)) {
+        return N_("no JSON object stands behind the name of the agent");
+    }
+    if (json_get_text(data, "event", NULL) == NULL) {
+        return N_("the object of the agent has no 'event'");
+    }
+    json_put_text(mark, "name", name);
+    json_put(mark, "data", masked_copy(NULL, data));
+    return NULL;
+}
+
 /* The rest of a line behind its verb. Returns what is wrong (English) or NULL. */
 static const char *put_rest(json_t *mark, const struct mark_verb *verb, char *rest) {
     static const char *const no_name = N_("a name or a number is missing");
@@ -197,6 +257,9 @@ static const char *put_rest(json_t *mark, const struct mark_verb *verb, char *re
         }
         put_masked(mark, "text", rest);
         return NULL;
+    }
+    if (verb->shape == MARK_AGENT) {
+        return put_agent(mark, rest);
     }
     bool ok = true;
     char *fields[4];
@@ -223,6 +286,7 @@ static const char *put_rest(json_t *mark, const struct mark_verb *verb, char *re
     case MARK_RESULT:
         return fields[1] == NULL ? no_name : put_result(mark, fields[0], fields[1], fields[2]);
     case MARK_TEXT:
+    case MARK_AGENT:
         break;
     }
     assert(false);
@@ -241,7 +305,8 @@ static const char *parse_line(char *line, json_t *mark) {
     const struct mark_verb *verb = name == NULL ? NULL : find_verb(name);
     if (verb == NULL) {
         return N_(
-            "no such verb; the verbs are phase, end, items, length, batch, shape, result, note");
+            "no such verb; the verbs are phase, end, items, length, batch, shape, result, note, "
+            "agent");
     }
     json_put_text(mark, "verb", verb->name);
     return put_rest(mark, verb, line);

@@ -90,6 +90,11 @@ static void reads_each_verb(void **state) {
         {"- result sum 3000000000000000000000", "{'verb':'result','name':'sum','value':3e21}"},
         {"- result loss NaN", "{'verb':'result','name':'loss','text':'NaN'}"},
         {"- result loss -inf x", "{'verb':'result','name':'loss','text':'-inf','unit':'x'}"},
+        {"5@7 agent nvtx {\"event\":\"begin\",\"phase\":\"load\",\"what\":\"a%20b \\u00e9\"}",
+         "{'pid':7,'mono_ns':5,'verb':'agent','name':'nvtx','data':{'event':'begin','phase':'load',"
+         "'what':'a%20b é'}}"},
+        {"- agent  python-hook   { \"event\": \"file\", \"n\": [1, 2.5, null, true] } ",
+         "{'verb':'agent','name':'python-hook','data':{'event':'file','n':[1,2.5,null,true]}}"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         AUTO_JSON json_t *mark = read_line(*state, cases[i].line);
@@ -126,6 +131,17 @@ static void says_what_is_wrong(void **state) {
         {"- note", "the text is missing"},
         {"- note a%00b", "%00"},
         {"- result a%00b 1", "%00"},
+        {"- agent", "no such agent"},
+        {"- agent slow-reader {\"event\":\"file\"}", "no such agent"},
+        {"- agent nvtx", "no JSON object"},
+        {"- agent nvtx [1]", "no JSON object"},
+        {"- agent nvtx {\"event\":\"hello\"", "no JSON object"},
+        {"- agent nvtx {\"event\":\"hello\"} x", "no JSON object"},
+        {"- agent nvtx {\"event\":\"a\",\"event\":\"b\"}", "no JSON object"},
+        {"- agent nvtx {\"event\":1e999}", "no JSON object"},
+        {"- agent nvtx {\"event\":\"a\",\"x\":\"\\u0000\"}", "no JSON object"},
+        {"- agent nvtx {\"event\":1}", "no 'event'"},
+        {"- agent nvtx {}", "no 'event'"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         AUTO_JSON json_t *mark = read_line(*state, cases[i].line);
@@ -136,6 +152,33 @@ static void says_what_is_wrong(void **state) {
         assert_null(json_object_get(mark, "verb"));
         assert_string_equal(json_get_text(mark, "text", ""), cases[i].line);
     }
+}
+
+static void masks_what_an_agent_says(void **state) {
+    AUTO_JSON json_t *mark =
+        read_line(*state, "- agent python-hook {\"event\":\"hello\",\"password\":\"hunter2x\","
+                          "\"in\":[{\"path\":\"https://me:pw1234@host/x\"}],"
+                          "\"t\":\"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\"}");
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    json_add_compact(&text, mark);
+    assert_null(strstr(strbuf_str(&text), "hunter2x"));
+    assert_null(strstr(strbuf_str(&text), "pw1234"));
+    assert_null(strstr(strbuf_str(&text), "hf_abc"));
+    assert_non_null(strstr(strbuf_str(&text), "hello"));
+}
+
+/* Nesting costs stack: the reader of JSON stops it. */
+static void bounds_what_an_agent_says(void **state) {
+    char line[MARKS_LINE_MAX + 64] = "- agent nvtx {\"event\":\"a\",\"x\":";
+    size_t length = strlen(line);
+    memset(line + length, '[', 1500);
+    AUTO_JSON json_t *deep = read_line(*state, line);
+    assert_non_null(strstr(json_get_text(deep, "bad", ""), "no JSON object"));
+    memset(line + length, ']', 3000);
+    memset(line + length, '[', 1500);
+    line[length + 3000] = '}';
+    AUTO_JSON json_t *whole = read_line(*state, line);
+    assert_non_null(strstr(json_get_text(whole, "bad", ""), "no JSON object"));
 }
 
 static void skips_empty_lines(void **state) {
@@ -159,7 +202,8 @@ static void survives_bytes_of_any_kind(void **state) {
     uint64_t random = 4;
     for (int i = 0; i < 20000; i++) {
         char line[24] = "- ";
-        static const char *const starts[] = {"", "note ", "result ", "items ", "phase "};
+        static const char *const starts[] = {"",       "note ",  "result ",
+                                             "items ", "phase ", "agent nvtx {"};
         strcat(line, starts[next_random(&random) % ARRAY_LENGTH(starts)]);
         for (size_t k = strlen(line); k < sizeof line; k++) {
             line[k] = (char)(next_random(&random) >> 30);
@@ -338,6 +382,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_FILE(reads_each_verb),
         WITH_FILE(says_what_is_wrong),
+        WITH_FILE(masks_what_an_agent_says),
+        WITH_FILE(bounds_what_an_agent_says),
         WITH_FILE(skips_empty_lines),
         WITH_FILE(survives_bytes_of_any_kind),
         WITH_FILE(waits_for_the_rest_of_a_line),
