@@ -2,7 +2,8 @@
 /*
  * The recorder's side of the GPU helper (gpu/wire.h): starts it, takes its messages, and makes
  * DEVICE, SERIES, CHUNK, INCIDENT and GAP records and the `gpu` part of COUNTERS out of them. Never
- * waits for the helper: what comes late, or never, is a gap with a reason.
+ * waits for the helper: what comes late, or never, is a gap with a reason. Names and units of the
+ * SERIES: model/gpu-series.h.
  */
 #pragma once
 

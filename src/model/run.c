@@ -39,6 +39,19 @@ bool phase_from_name(const char *name, enum phase *ret_phase) {
     return false;
 }
 
+const char *gpu_idle_name(enum gpu_idle cause) {
+    static const char *const names[GPU_IDLE_COUNT_] = {
+        [GPU_IDLE_BEFORE_FIRST_USE] = "before-first-use",
+        [GPU_IDLE_AFTER_LAST_USE] = "after-last-use",
+        [GPU_IDLE_HOST_BUSY] = "host-busy",
+        [GPU_IDLE_DISK_WAIT] = "disk-wait",
+        [GPU_IDLE_NETWORK] = "network",
+        [GPU_IDLE_UNKNOWN] = "unknown",
+    };
+    assert(cause < GPU_IDLE_COUNT_);
+    return names[cause];
+}
+
 struct run *run_new(void) {
     struct run *run = mem_alloc(sizeof *run);
     run->arena = arena_new();

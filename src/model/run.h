@@ -74,11 +74,75 @@ struct run_result {
 
 enum run_validity { RUN_UNCHECKED = 0, RUN_VALID, RUN_INVALID };
 
-/* GPU fields of one device; every one is open until probing is built in. */
+/* What a record tells by yes or no, where it tells it. */
+enum run_known { RUN_NOT_KNOWN = 0, RUN_YES, RUN_NO };
+
+/* Why a GPU had nothing to do (docs/measurement.md, "Busy and idle"); names in the JSON. */
+enum gpu_idle {
+    GPU_IDLE_BEFORE_FIRST_USE = 0, /* "before-first-use" */
+    GPU_IDLE_AFTER_LAST_USE,       /* "after-last-use" */
+    GPU_IDLE_HOST_BUSY,            /* "host-busy" */
+    GPU_IDLE_DISK_WAIT,            /* "disk-wait" */
+    GPU_IDLE_NETWORK,              /* "network" */
+    GPU_IDLE_UNKNOWN,              /* "unknown" */
+    GPU_IDLE_COUNT_
+};
+const char *gpu_idle_name(enum gpu_idle cause);
+
+/* The memory quantities of a GPU. They are different things and are never added, subtracted or put
+ * in each other's place. */
+struct gpu_memory {
+    struct quantity device_used;  /* all processes, as the driver counts it */
+    struct quantity process_used; /* sum over the run's processes, as the driver counts it */
+    struct quantity allocated;    /* by tensors, as the framework's allocator counts it */
+    struct quantity reserved;     /* held by the framework's allocator */
+};
+
+/* One device in one phase; idle_by[cause] is a measured 0 where idle was seen without that cause,
+ * and open where busy and idle are. */
+struct run_gpu_phase {
+    bool entered; /* the run was in this phase; false: nothing below says anything */
+    struct gpu_memory memory;
+    struct quantity busy, idle, idle_by[GPU_IDLE_COUNT_];
+};
+
+/* One device that was the run's, or may have been; or one entry without a uuid that says why there
+ * is none. */
 struct run_gpu {
-    const char *uuid, *name;
-    int index;
+    const char *uuid, *name; /* NULL: not told */
+    int index;               /* of the driver; -1: none */
     struct quantity total, device_used, process_used, allocated, reserved, busy, idle, energy;
+    const char *kind;                      /* "gpu", "mig"; NULL: no device */
+    const char *bus_id, *parent, *mine_by; /* parent: uuid of a slice's board; NULL: not told */
+    bool stand_in;                         /* no real device: never evidence */
+    enum run_known mine;                   /* RUN_NOT_KNOWN or RUN_YES: others' are not listed */
+    enum run_known preallocated; /* RUN_YES: its memory is a plateau from the start: an allowance of
+                                    the program, and no need */
+    enum run_known others;       /* other users of the device during the run */
+    struct quantity baseline;    /* in use before the command started */
+    struct quantity left;        /* still held by the run's processes after its end */
+    struct quantity unseen;      /* time of the run in which nobody knows busy from idle */
+    struct quantity idle_by[GPU_IDLE_COUNT_];
+    struct run_gpu_phase by_phase[PHASE_COUNT_];
+};
+
+/* A file of weights that was seen in use, or that was named as input. */
+struct run_weight_file {
+    const char *path, *storage; /* storage: kind of it ("nvme", "rotational", "nfs", …) or NULL */
+    double bytes;               /* below 0: not told */
+    const char *source;         /* "python-hook", "slow-reader", "input" */
+};
+
+enum run_weights { RUN_WEIGHTS_UNKNOWN = 0, RUN_WEIGHTS_COLD, RUN_WEIGHTS_WARM };
+/* Did the weights come from storage (cold) or from memory (warm). */
+struct run_cache {
+    enum run_weights weights;
+    const char *why;        /* one sentence, translated: the rule's figures, or why it is unknown */
+    const char *storage;    /* that holds the weights; NULL: not known, or of several kinds */
+    struct quantity bytes;  /* size of the files below */
+    struct quantity loaded; /* bytes read from storage during load */
+    const struct run_weight_file *files;
+    size_t file_count;
 };
 
 struct run {
@@ -122,8 +186,10 @@ struct run {
     struct quantity cpu, largest_process_rss, tree_pss, cgroup_charged;
     struct quantity io_read, io_written, io_read_chars, io_written_chars, processes;
 
-    struct run_gpu *gpus; /* at least one open entry: "GPU probing not built in" */
+    struct run_gpu *gpus; /* the run's own, at least one entry: without a device it says why */
     size_t gpu_count;
+    size_t gpu_others; /* further devices of the machine that are not the run's */
+    struct run_cache cache;
 
     struct quantity work_items, work_length, work_batch; /* by marks */
     const char *work_shape;
