@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The helper's way out: whole messages into the pipe. */
+#pragma once
+
+#include "gpu/wire.h"
+
+#include <stdbool.h>
+
+struct out {
+    int fd;
+    bool closed; /* nobody reads any more: the helper's end */
+};
+
+/* Writes one message in one piece, waiting while the pipe is full. head.kind is set by the caller,
+ * head.size here. */
+void out_send(struct out *out, void *message, uint32_t size);
+/* Waits until the given moment of CLOCK_MONOTONIC, or until nobody reads. */
+void out_wait_until(struct out *out, int64_t mono_ns);
+
+int64_t mono_ns(void);
