@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sampling and accounting of the tree. A process is pid + start time, never a bare pid. Must not
- * block: only stat, status, io and children files are read (proc(5)).
+ * Sampling and accounting of a tree of either kind (tree-parts.h). A process is pid + start time,
+ * never a bare pid. Must not block: only stat, status, io and children files are read (proc(5)).
  *
  * CPU   = rusage of what we reaped (it includes what those had reaped) + times of the living (with
  * their reaped children). I/O   = /proc/self/io - our own thread's - reaped helpers' (a reaped
@@ -11,60 +11,24 @@
 
 #include "base/mem.h"
 #include "exec/cpu-time.h"
-#include "exec/signals.h"
-#include "probe/procfs.h"
+#include "exec/tree-parts.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
-#define TREE_MAX    8192u
-#define FOREIGN_MAX 256u
 #define SIGCHLD_BIT (UINT64_C(1) << (SIGCHLD - 1))
 /* Times of stat are counted in ticks of 10 ms: a child whose parent did not gain at least what it
  * had used, beyond this, was not waited for. */
 #define VANISHED_TOLERANCE_NS (50 * NS_PER_MS)
 
-struct process {
-    pid_t pid, ppid;
-    uint64_t start;
-    char comm[SHARED_COMM_SIZE];
-    int64_t times_ns;           /* own, and of children that it reaped */
-    int64_t children_ns;        /* of children that it reaped */
-    int64_t parent_children_ns; /* the parent's children_ns when this one was last seen; -1: parent
-                                   unknown */
-    int64_t disk_wait_ns;
-    bool listed; /* in the walk of the current look */
-    bool gone;   /* ended while we looked: the line of the look before */
-    bool zombie;
-};
-
-struct tree {
-    struct shared *shared;
-    pid_t self;
-    pid_t foreign[FOREIGN_MAX]; /* children that were there before the run */
-    size_t foreign_count;
-    pid_t foreign_sessions[FOREIGN_MAX]; /* that foreign children lead: what these leave behind */
-    size_t foreign_session_count;
-    bool has_io, is_hidden;
-    struct shared_io io_zero, io_helpers;
-    int64_t reaped_cpu_ns, gone_disk_wait_ns;
-    bool has_disk_wait;
-    int64_t highest[TICK_COUNT_]; /* counters never fall */
-    struct shared_counters counters;
-    pid_t walk[TREE_MAX];
-    struct process tables[2][TREE_MAX];
-    struct process *now, *before; /* sorted by pid */
-    size_t now_count, before_count;
-};
-
 struct tree *tree_new(struct shared *shared) {
     struct tree *tree = mem_alloc(sizeof *tree);
     tree->shared = shared;
     tree->self = getpid();
+    tree->kind = &tree_descendants;
     tree->now = tree->tables[0];
     tree->before = tree->tables[1];
     tree->counters.cpu_ns = tree->counters.vmhwm_bytes = tree->counters.maxrss_bytes =
@@ -87,67 +51,18 @@ struct tree *tree_free(struct tree *tree) {
 
 /* ---- io ---- */
 
-static struct shared_io from_proc(const struct proc_io *io) {
+struct shared_io tree_io_from_proc(const struct proc_io *io) {
     return (struct shared_io){.read = (int64_t)io->read_bytes,
                               .written = (int64_t)io->written_bytes,
                               .read_chars = (int64_t)io->read_chars,
                               .written_chars = (int64_t)io->written_chars};
 }
 
-static void io_add(struct shared_io *sum, const struct shared_io *io, int sign) {
+void tree_io_add(struct shared_io *sum, const struct shared_io *io, int sign) {
     sum->read += sign * io->read;
     sum->written += sign * io->written;
     sum->read_chars += sign * io->read_chars;
     sum->written_chars += sign * io->written_chars;
-}
-
-/* What our reaped children had done, ever: our process's account minus that of our one thread. */
-static bool reaped_io(const struct tree *tree, struct shared_io *ret) {
-    struct proc_io thread, process;
-    /* The thread first: our own reading in between then counts for the process alone and can be
-     * taken off by nobody; it is a few bytes of read_chars. */
-    if (procfs_io(&root_real, tree->self, &process) < 0 ||
-        procfs_thread_io(&root_real, tree->self, tree->self, &thread) < 0)
-        return false;
-    struct shared_io own = from_proc(&thread);
-    *ret = from_proc(&process);
-    io_add(ret, &own, -1);
-    return true;
-}
-
-static void forget_foreign(struct tree *tree, pid_t pid) {
-    for (size_t i = 0; i < tree->foreign_count; i++)
-        if (tree->foreign[i] == pid)
-            tree->foreign[i] = tree->foreign[--tree->foreign_count];
-}
-
-static bool is_foreign(const struct tree *tree, pid_t pid) {
-    for (size_t i = 0; i < tree->foreign_count; i++)
-        if (tree->foreign[i] == pid)
-            return true;
-    pid_t session = tree->foreign_session_count > 0 ? getsid(pid) : -1;
-    for (size_t i = 0; i < tree->foreign_session_count; i++)
-        if (tree->foreign_sessions[i] == session)
-            return true;
-    return false;
-}
-
-/* Nobody joins a session that is there already (setsid(2)): its members are foreign as well. */
-static void note_foreign_session(struct tree *tree, pid_t pid) {
-    if (getsid(pid) == pid && pid != getsid(0) && tree->foreign_session_count < FOREIGN_MAX)
-        tree->foreign_sessions[tree->foreign_session_count++] = pid;
-}
-
-void tree_begin(struct tree *tree, pid_t earlier) {
-    size_t total = 0;
-    if (procfs_children(&root_real, tree->self, tree->foreign, FOREIGN_MAX, &total) == 0)
-        tree->foreign_count = total < FOREIGN_MAX ? total : FOREIGN_MAX;
-    /* The list of children may lack one while another one ends (proc_pid_task_children(5)). */
-    if (earlier > 0 && tree->foreign_count < FOREIGN_MAX && !is_foreign(tree, earlier))
-        tree->foreign[tree->foreign_count++] = earlier;
-    for (size_t i = 0; i < tree->foreign_count; i++)
-        note_foreign_session(tree, tree->foreign[i]);
-    tree->has_io = reaped_io(tree, &tree->io_zero);
 }
 
 /* ---- the table ---- */
@@ -157,33 +72,12 @@ static int compare_processes(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static struct process *find(struct process *table, size_t count, pid_t pid) {
+struct process *tree_find(struct process *table, size_t count, pid_t pid) {
     struct process key = {.pid = pid};
     return count == 0 ? NULL : bsearch(&key, table, count, sizeof key, compare_processes);
 }
 
-/* All descendants that are ours. Helpers' children that lost their parent are known by their
- * session. */
-static size_t walk(struct tree *tree, bool *ret_truncated) {
-    pid_t skip[FOREIGN_MAX + SHARED_HELPER_PIDS];
-    size_t skip_count = 0;
-    for (size_t i = 0; i < SHARED_HELPER_PIDS; i++) {
-        pid_t pid = atomic_load(&tree->shared->helper_pids[i]);
-        if (pid != 0)
-            skip[skip_count++] = pid;
-    }
-    for (size_t i = 0; i < tree->foreign_count; i++)
-        skip[skip_count++] = tree->foreign[i];
-    size_t count =
-        procfs_tree(&root_real, tree->self, skip, skip_count, tree->walk, TREE_MAX, ret_truncated);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!shared_is_helper(tree->shared, tree->walk[i]) && !is_foreign(tree, tree->walk[i]))
-            tree->walk[kept++] = tree->walk[i];
-    return kept;
-}
-
-static void add_seen(struct tree *tree, pid_t pid) {
+void tree_add_seen(struct tree *tree, pid_t pid) {
     tree->counters.processes_seen++;
     uint32_t at = atomic_load(&tree->shared->seen_count);
     atomic_store(&tree->shared->seen[at % SHARED_PIDS], pid);
@@ -227,12 +121,13 @@ struct look {
     bool io_partial, io_denied;
 };
 
-static void look_at_io(const struct process *process, struct look *look) {
+static void look_at_io(struct process *process, struct look *look) {
     struct proc_io io;
     int rc = procfs_io(&root_real, process->pid, &io);
     if (rc == 0) {
-        struct shared_io read = from_proc(&io);
-        io_add(&look->io, &read, 1);
+        process->has_io = true;
+        process->io = tree_io_from_proc(&io);
+        tree_io_add(&look->io, &process->io, 1);
     } else if (rc != -ENOENT && rc != -ESRCH) {
         look->io_partial = true;
         look->io_denied = look->io_denied || rc == -EACCES || rc == -EPERM;
@@ -245,7 +140,7 @@ static void look_at_processes(struct tree *tree, size_t walked, struct look *loo
                               struct shared_tick *tick) {
     for (size_t i = 0; i < walked; i++) {
         struct proc_stat stat;
-        struct process *old = find(tree->before, tree->before_count, tree->walk[i]);
+        struct process *old = tree_find(tree->before, tree->before_count, tree->walk[i]);
         if (old != NULL)
             old->listed = true;
         if (procfs_stat(&root_real, tree->walk[i], &stat) < 0) {
@@ -261,7 +156,8 @@ static void look_at_processes(struct tree *tree, size_t walked, struct look *loo
         if (old == NULL || old->start != process->start) {
             if (old != NULL)
                 old->listed = false; /* its number was given to another one */
-            add_seen(tree, process->pid);
+            old = NULL;
+            tree_add_seen(tree, process->pid);
         }
         look->cpu_ns += process->times_ns;
         look->disk_wait_ns += process->disk_wait_ns;
@@ -272,6 +168,8 @@ static void look_at_processes(struct tree *tree, size_t walked, struct look *loo
             look->disk_sleep++;
         look_at_status(tree, process, tick);
         look_at_io(process, look);
+        if (tree->kind->seen != NULL)
+            tree->kind->seen(tree, process, old);
     }
     qsort(tree->now, tree->now_count, sizeof *tree->now, compare_processes);
 }
@@ -283,8 +181,10 @@ static void check_vanished(struct tree *tree) {
         const struct process *gone = &tree->before[i];
         if (gone->listed)
             continue;
-        tree->gone_disk_wait_ns += gone->disk_wait_ns;
-        const struct process *parent = find(tree->now, tree->now_count, gone->ppid);
+        tree->ended_disk_wait_ns += gone->disk_wait_ns;
+        if (tree->kind->vanished != NULL)
+            tree->kind->vanished(tree, gone);
+        const struct process *parent = tree_find(tree->now, tree->now_count, gone->ppid);
         if (parent == NULL || gone->parent_children_ns < 0)
             continue;
         int64_t gained_ns = parent->children_ns - gone->parent_children_ns;
@@ -296,7 +196,7 @@ static void check_vanished(struct tree *tree) {
         struct process *process = &tree->now[i];
         if (process->gone)
             continue; /* compared with what its parent had when it was last seen alive */
-        const struct process *parent = find(tree->now, tree->now_count, process->ppid);
+        const struct process *parent = tree_find(tree->now, tree->now_count, process->ppid);
         process->parent_children_ns = parent != NULL ? parent->children_ns : -1;
     }
 }
@@ -309,12 +209,11 @@ static int64_t rising(struct tree *tree, enum tick_value value, int64_t read) {
 
 static void sum_io(struct tree *tree, const struct look *look, struct shared_tick *tick) {
     struct shared_io io;
-    if (!tree->has_io || !reaped_io(tree, &io))
+    tree->counters.io_partial = look->io_partial;
+    tree->counters.io_denied = look->io_denied;
+    if (!tree->kind->ended_io(tree, &io))
         return;
-    io_add(&io, &tree->io_zero, -1);
-    io_add(&io, &tree->io_helpers, -1);
-    io_add(&io, &look->io, 1);
-    io.written_chars -= atomic_load(&tree->shared->setup_chars);
+    tree_io_add(&io, &look->io, 1);
     tick->value[TICK_IO_READ] = tree->counters.io.read = rising(tree, TICK_IO_READ, io.read);
     tick->value[TICK_IO_WRITTEN] = tree->counters.io.written =
         rising(tree, TICK_IO_WRITTEN, io.written);
@@ -322,8 +221,6 @@ static void sum_io(struct tree *tree, const struct look *look, struct shared_tic
         rising(tree, TICK_IO_READ_CHARS, io.read_chars);
     tick->value[TICK_IO_WRITTEN_CHARS] = tree->counters.io.written_chars =
         rising(tree, TICK_IO_WRITTEN_CHARS, io.written_chars);
-    tree->counters.io_partial = look->io_partial;
-    tree->counters.io_denied = look->io_denied;
 }
 
 static void publish_pids(struct tree *tree) {
@@ -345,19 +242,19 @@ void tree_look(struct tree *tree, int64_t t_ns, struct shared_tick *ret_tick) {
     for (size_t i = 0; i < tree->before_count; i++)
         tree->before[i].listed = false;
     bool truncated = false;
-    size_t walked = walk(tree, &truncated);
+    size_t walked = tree->kind->walk(tree, tree->before, tree->before_count, &truncated);
     struct look look = {0};
     look_at_processes(tree, walked, &look, &tick);
     check_vanished(tree);
     tree->counters.truncated = tree->counters.truncated || truncated;
     tree->counters.t_ns = t_ns;
-    tree->counters.cpu_ns = rising(tree, TICK_CPU_NS, tree->reaped_cpu_ns + look.cpu_ns);
+    tree->counters.cpu_ns = rising(tree, TICK_CPU_NS, tree->ended_cpu_ns + look.cpu_ns);
     tick.value[TICK_CPU_NS] = tree->counters.cpu_ns;
     tick.value[TICK_PROCESSES] = look.alive;
     tick.value[TICK_DISK_SLEEP] = look.disk_sleep;
     if (tree->has_disk_wait)
         tick.value[TICK_DISK_WAIT_NS] =
-            rising(tree, TICK_DISK_WAIT_NS, tree->gone_disk_wait_ns + look.disk_wait_ns);
+            rising(tree, TICK_DISK_WAIT_NS, tree->ended_disk_wait_ns + look.disk_wait_ns);
     sum_io(tree, &look, &tick);
     publish_pids(tree);
     shared_set_counters(tree->shared, &tree->counters);
@@ -379,22 +276,7 @@ const char *tree_process(const struct tree *tree, size_t index, pid_t *ret_pid,
 }
 
 bool tree_is_empty(struct tree *tree) {
-    pid_t children[64];
-    size_t total = 0;
-    /* As subreaper we are parent of every orphan: a tree without a child of ours has nobody in it.
-     */
-    if (procfs_children(&root_real, tree->self, children, 64, &total) < 0) {
-        /* Nobody can be waited for who cannot be seen; what was found is then a lower bound. */
-        tree->is_hidden = true;
-        tree->counters.unreaped = true;
-        return true;
-    }
-    if (total > 64)
-        return false;
-    for (size_t i = 0; i < total; i++)
-        if (!is_foreign(tree, children[i]) && !shared_is_helper(tree->shared, children[i]))
-            return false;
-    return true;
+    return tree->kind->is_empty(tree);
 }
 
 bool tree_is_hidden(const struct tree *tree) {
@@ -405,80 +287,4 @@ bool tree_contains(const struct tree *tree, pid_t pid) {
     struct process key = {.pid = pid};
     return tree->now_count > 0 &&
            bsearch(&key, tree->now, tree->now_count, sizeof key, compare_processes) != NULL;
-}
-
-/* ---- reaping ---- */
-
-void tree_zombie(const struct tree *tree, pid_t pid, struct tree_zombie *ret) {
-    *ret = (struct tree_zombie){.pid = pid,
-                                .is_helper = shared_is_helper(tree->shared, pid),
-                                .is_foreign = is_foreign(tree, pid)};
-    struct proc_stat stat;
-    if (procfs_stat(&root_real, pid, &stat) == 0) {
-        ret->has_start = ret->has_comm = true;
-        ret->start = stat.start;
-        memcpy(ret->comm, stat.comm, sizeof ret->comm);
-    }
-    struct proc_status status;
-    if (procfs_status(&root_real, pid, &status) == 0 && status.has_sigign)
-        ret->ignored_sigchld = (status.sigign & SIGCHLD_BIT) != 0;
-    struct proc_io io;
-    if ((ret->is_helper || ret->is_foreign) && procfs_io(&root_real, pid, &io) == 0) {
-        ret->has_io = true;
-        ret->io = from_proc(&io);
-    }
-}
-
-void tree_reaped(struct tree *tree, const struct tree_zombie *zombie, const struct rusage *usage) {
-    if (zombie->is_helper || zombie->is_foreign) {
-        if (zombie->has_io)
-            io_add(&tree->io_helpers, &zombie->io, 1);
-        forget_foreign(tree, zombie->pid);
-        return;
-    }
-    tree->reaped_cpu_ns += cpu_time_usage_ns(usage);
-    int64_t maxrss_bytes = (int64_t)usage->ru_maxrss * 1024; /* getrusage(2): kilobytes */
-    if (maxrss_bytes > tree->counters.maxrss_bytes)
-        tree->counters.maxrss_bytes = maxrss_bytes;
-    if (zombie->ignored_sigchld)
-        tree->counters.unreaped = true;
-    const struct process *known = find(tree->now, tree->now_count, zombie->pid);
-    if (known == NULL || !zombie->has_start || known->start != zombie->start)
-        add_seen(tree, zombie->pid);
-}
-
-/* ---- signalling ---- */
-
-static bool in_walk(const struct tree *tree, size_t count, pid_t pid) {
-    if (pid == tree->self)
-        return true;
-    for (size_t i = 0; i < count; i++)
-        if (tree->walk[i] == pid)
-            return true;
-    return false;
-}
-
-/* The descriptor is opened between two looks at the start time: what it names is then the process
- * that both looks saw. */
-static void signal_one(const struct tree *tree, size_t count, pid_t pid, int signal) {
-    struct proc_stat first, second;
-    if (procfs_stat(&root_real, pid, &first) < 0 || !in_walk(tree, count, first.ppid) ||
-        first.state == 'Z' || first.state == 'X')
-        return;
-    int pidfd = pidfd_open(pid, 0);
-    if (procfs_stat(&root_real, pid, &second) == 0 && second.start == first.start) {
-        signals_send(pidfd, pid, signal);
-        if (signal == SIGTERM && second.state == 'T')
-            signals_send(pidfd, pid, SIGCONT); /* a stopped process cannot act on it */
-    }
-    if (pidfd >= 0)
-        close(pidfd);
-}
-
-size_t tree_signal(struct tree *tree, int signal) {
-    bool truncated = false;
-    size_t count = walk(tree, &truncated);
-    for (size_t i = 0; i < count; i++)
-        signal_one(tree, count, tree->walk[i], signal);
-    return count;
 }
