@@ -8,8 +8,15 @@
 
 /* byte, gauge, 10 Hz: memory in use, all processes */
 #define GPU_SERIES_USED "gpu.used"
+/* The same after the first ten minutes of a run: of the samples of each second; the time of a tick
+ * is that of the second's last sample. */
+#define GPU_SERIES_USED_MIN  "gpu.used.min"
+#define GPU_SERIES_USED_MEAN "gpu.used.mean"
+#define GPU_SERIES_USED_MAX  "gpu.used.max"
 /* byte, gauge, 1 Hz: sum over the run's processes; no value where one of them is not told */
 #define GPU_SERIES_PROCESS_USED "gpu.process_used"
+/* byte, gauge, 1 Hz: sum over processes that are not the run's; likewise */
+#define GPU_SERIES_OTHERS_USED "gpu.others_used"
 /* "1", gauge, per_unit 100: share of a window of the driver in which at least one kernel ran; the
  * time of a tick is the END of the window. `method` says whether it is the driver's buffer or one
  * reading of the rates. */
