@@ -206,6 +206,10 @@ int cgroup_find_pids(const struct root *root, pid_t pid, struct cgroup_place *re
     return find(root, pid, "pids", ret);
 }
 
+int cgroup_find_devices(const struct root *root, pid_t pid, struct cgroup_place *ret) {
+    return find(root, pid, "devices", ret);
+}
+
 /* ---- limits ---- */
 
 /* One figure of one group: 1 with a value, 0 without (no limit, no such file), negative errno. */

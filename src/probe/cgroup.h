@@ -29,6 +29,7 @@ struct cgroup_place {
 int cgroup_find_memory(const struct root *root, pid_t pid, struct cgroup_place *ret);
 int cgroup_find_cpu(const struct root *root, pid_t pid, struct cgroup_place *ret);
 int cgroup_find_pids(const struct root *root, pid_t pid, struct cgroup_place *ret);
+int cgroup_find_devices(const struct root *root, pid_t pid, struct cgroup_place *ret); /* v1 only */
 
 #define UNIT_CORE "core"
 
