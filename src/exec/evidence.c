@@ -36,15 +36,20 @@ static bool own_place(const struct recorder *recorder, const struct cgroup_place
     return around->version != 0 && length > 0 && (size_t)length < sizeof ret->path;
 }
 
+/* The process whose groups are the run's: the command inherits ours. */
+static pid_t group_process(const struct recorder *recorder) {
+    return recorder->options->attach != 0 ? recorder->options->attach : recorder->context->monitor;
+}
+
 static void find_group(struct recorder *recorder) {
     struct shared *shared = recorder->shared;
     struct cgroup_place around, own;
     struct err err = ERR_INIT;
-    if (cgroup_find_memory(&root_real, recorder->context->monitor, &around) < 0)
+    if (cgroup_find_memory(&root_real, group_process(recorder), &around) < 0)
         around = (struct cgroup_place){.reason = QUANTITY_NOT_VISIBLE};
     recorder->group = around;
     bool before_start = !atomic_load(&shared->started);
-    if (before_start && own_place(recorder, &around, &own)) {
+    if (before_start && recorder->options->attach == 0 && own_place(recorder, &around, &own)) {
         cgroup_remove(&own); /* of a recorder that died just after it had made it */
         if (cgroup_make_own(&around, recorder->options->part, &own, &err) == 0) {
             recorder->has_own_group = true;
@@ -143,7 +148,7 @@ static json_t *group_figures(const struct recorder *recorder, const struct cgrou
     if (now->has_peak)
         json_put_int(figures, "peak_bytes", (int64_t)now->peak_bytes);
     struct cgroup_limits limits;
-    cgroup_limits(&root_real, recorder->context->monitor, &limits);
+    cgroup_limits(&root_real, group_process(recorder), &limits);
     if (quantity_is_known(&limits.memory_limit))
         json_put_int(figures, "limit_bytes", (int64_t)limits.memory_limit.value);
     return figures;

@@ -9,6 +9,7 @@
 #include "exec/expect.h"
 #include "exec/helper.h"
 #include "exec/monitor.h"
+#include "exec/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -34,6 +35,7 @@ struct run_parts {
     struct streams streams;
     struct signals signals;
     int was_subreaper;
+    bool made_subreaper;
 };
 
 static int make_patterns(const struct exec_options *options, struct pattern_set **ret,
@@ -79,15 +81,21 @@ static int prepare(const struct exec_options *options, struct run_parts *parts, 
     rc = signals_take_over(&parts->signals);
     if (rc < 0)
         return err_set(err, rc, "run-signals", "cannot take over signals: %s", strerror(-rc));
+    if (options->process != NULL) {
+        streams_open(&parts->streams, EXEC_TEE_NONE, parts->shared->streams);
+        exec_process_streams(options->process, parts->shared->streams);
+        return 0;
+    }
     prctl(PR_GET_CHILD_SUBREAPER, &parts->was_subreaper);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    parts->made_subreaper = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
     streams_open(&parts->streams, options->tee, parts->shared->streams);
     tree_begin(parts->tree, options->earlier_recorder);
     return 0;
 }
 
 static void give_back(struct run_parts *parts) {
-    prctl(PR_SET_CHILD_SUBREAPER, parts->was_subreaper);
+    if (parts->made_subreaper)
+        prctl(PR_SET_CHILD_SUBREAPER, parts->was_subreaper);
     streams_done(&parts->streams);
     signals_give_back(&parts->signals);
     tree_free(parts->tree);
@@ -97,6 +105,8 @@ static void give_back(struct run_parts *parts) {
 }
 
 static int status_of(const struct monitor *monitor) {
+    if (monitor->options->attach != 0)
+        return 0; /* watched as asked; how it ended is not visible */
     if (monitor->start_errno != 0)
         return monitor->start_errno == ENOENT ? 127 : 126;
     if (monitor->budget_hit)
@@ -143,7 +153,8 @@ static void fill_warning(const struct monitor *monitor, struct exec_result *resu
 
 static void fill_result(const struct monitor *monitor, bool recorded, struct exec_result *result) {
     result->status = status_of(monitor);
-    if (monitor->signal == SIGINT ||
+    bool stopped_by_user = monitor->stop_watching && monitor->interrupt_seen;
+    if (monitor->signal == SIGINT || stopped_by_user ||
         (monitor->command_ended && monitor->leave_now && monitor->interrupt_seen))
         result->raise_signal = SIGINT;
     if (monitor->budget_hit)
@@ -154,6 +165,19 @@ static void fill_result(const struct monitor *monitor, bool recorded, struct exe
     fill_warning(monitor, result);
 }
 
+static int start(struct monitor *monitor, struct err *err) {
+    const struct shared *shared = monitor->shared;
+    /* A command is run all the same; watching without a record would be for nothing. */
+    if (monitor->options->attach != 0 && atomic_load(&shared->recorder_state) == RECORDER_NO_PLACE)
+        return err_set(err, -EROFS, "attach-no-place", "nothing can be recorded: %s",
+                       shared->trouble);
+    int rc = monitor_start_target(monitor);
+    if (rc < 0)
+        return err_set(err, rc, "run-fork", "cannot start a process for the command: %s",
+                       strerror(-rc));
+    return 0;
+}
+
 int exec_run(const struct exec_options *options, struct exec_result *ret_result, struct err *err) {
     *ret_result = (struct exec_result){.status = STATUS_OWN_FAILURE, .release_fd = -1};
     struct run_parts parts = {.signals.fd = -1, .streams.bell = -1};
@@ -162,14 +186,20 @@ int exec_run(const struct exec_options *options, struct exec_result *ret_result,
         give_back(&parts);
         return rc;
     }
+    const struct exec_process *process = options->process;
     struct recorder_context context = {.options = options,
                                        .streams = &parts.streams,
                                        .patterns = parts.patterns,
                                        .expectations = parts.expectations,
                                        .shared = parts.shared,
                                        .monitor = getpid(),
+                                       .environment =
+                                           process != NULL ? process->environment : environ,
+                                       .cwd = process != NULL ? process->cwd : NULL,
                                        .bell = -1};
     struct monitor monitor = {.options = options,
+                              .target = process != NULL ? &monitor_target_attached
+                                                        : &monitor_target_command,
                               .shared = parts.shared,
                               .streams = &parts.streams,
                               .signals = &parts.signals,
@@ -177,12 +207,11 @@ int exec_run(const struct exec_options *options, struct exec_result *ret_result,
                               .recorder_context = &context};
     monitor_init(&monitor);
     monitor_start_helpers(&monitor);
-    rc = monitor_start_command(&monitor);
+    rc = start(&monitor, err);
     if (rc < 0) {
         fd_close_ptr(&monitor.recorder_bell); /* it takes its journal away again */
         give_back(&parts);
-        return err_set(err, rc, "run-fork", "cannot start a process for the command: %s",
-                       strerror(-rc));
+        return rc;
     }
     monitor_watch(&monitor);
     bool recorded = monitor_finish(&monitor);

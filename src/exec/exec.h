@@ -45,9 +45,19 @@ struct exec_nvtx {
     const char *range, *phase;
 };
 
+/* An existing process that is to be watched. Opening it refuses what cannot be: attach-no-process,
+ * attach-ended, attach-not-permitted, attach-thread, attach-kernel-thread, attach-init,
+ * attach-ancestor. Nothing is changed in it. */
+struct exec_process;
+int exec_process_open(pid_t pid, struct exec_process **ret_process, struct err *err);
+const char *const *exec_process_argv(const struct exec_process *process); /* NULL-terminated */
+const char *exec_process_cwd(const struct exec_process *process);         /* NULL: not readable */
+struct exec_process *exec_process_free(struct exec_process *process);     /* accepts NULL */
+
 struct exec_options {
     const char *const *argv; /* NULL-terminated; with attach: what is attached to, for the record */
     pid_t attach;            /* --attach: an existing process that is watched instead; 0: none */
+    const struct exec_process *process; /* with attach: that process, opened; else NULL */
     const char *ready;       /* --ready: a regular expression on output, or an http:// URL; NULL */
     const char *const *gpus; /* --gpu: NULL-terminated UUIDs, indices, "all" or "none"; NULL: found
                                 out (docs/measurement.md, "Which GPUs are mine") */

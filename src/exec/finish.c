@@ -141,6 +141,10 @@ static void put_survivors(json_t *end, const struct shared_end *facts) {
 }
 
 static void put_status(json_t *end, const struct shared_end *facts) {
+    static const char *const watching[] = {[WATCHING_NONE] = "",
+                                           [WATCHING_PROCESS_ENDED] = "process-ended",
+                                           [WATCHING_OUT_OF_TIME] = "max-time",
+                                           [WATCHING_STOPPED] = "stopped"};
     if (facts->command_t_ns != SHARED_ABSENT)
         json_put_int(end, "command_t_ns", facts->command_t_ns);
     if (facts->has_exit_code)
@@ -155,6 +159,8 @@ static void put_status(json_t *end, const struct shared_end *facts) {
     if (facts->interrupted)
         json_put_bool(end, "interrupted", true);
     json_put_int(end, "stopped_ns", facts->stopped_ns);
+    if (facts->watching != WATCHING_NONE)
+        json_put_text(end, "watching", watching[facts->watching]);
 }
 
 static json_t *end_payload(const struct recorder *recorder, bool lost, json_t *take_absent) {

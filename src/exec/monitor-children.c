@@ -109,8 +109,23 @@ static void pass_continue(struct monitor *monitor) {
 
 /* ---- signals passed on ---- */
 
-static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *info) {
+/* It came before there was a command, so that has not seen even one of the terminal. */
+static void pass_early(struct monitor *monitor, int signal) {
+    monitor->interrupt_seen = monitor->interrupt_seen || signal == SIGINT;
+    if (signal != SIGWINCH && !monitor->command_ended)
+        signals_send(monitor->command_pidfd, monitor->command, signal);
+}
+
+bool monitor_is_asked_to_leave(int signal) {
+    return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+void monitor_pass_signal(struct monitor *monitor, const struct signalfd_siginfo *info, bool early) {
     int signal = (int)info->ssi_signo;
+    if (early) {
+        pass_early(monitor, signal);
+        return;
+    }
     if (signal == SIGINT)
         monitor->interrupt_seen = true;
     if (signal == SIGWINCH)
@@ -119,8 +134,7 @@ static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *
     if (monitor->command_ended) {
         /* Nothing is left to pass it to: whoever wants us gone does not wait for the linger time.
          */
-        if (signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT)
-            monitor->leave_now = true;
+        monitor->leave_now = monitor->leave_now || monitor_is_asked_to_leave(signal);
         return;
     }
     bool ours = !from_kernel && is_ours(monitor, (pid_t)info->ssi_pid);
@@ -132,27 +146,17 @@ static void take_signal(struct monitor *monitor, const struct signalfd_siginfo *
         signals_send(monitor->command_pidfd, monitor->command, signal);
 }
 
-/* They came before there was a command, so it has not seen even those of the terminal. */
-static void pass_early_signals(struct monitor *monitor) {
-    for (size_t i = 0; i < monitor->early_count; i++) {
-        int signal = (int)monitor->early[i].ssi_signo;
-        monitor->interrupt_seen = monitor->interrupt_seen || signal == SIGINT;
-        if (signal != SIGWINCH && !monitor->command_ended)
-            signals_send(monitor->command_pidfd, monitor->command, signal);
-    }
-    monitor->early_count = 0;
-}
-
 void monitor_read_signals(struct monitor *monitor) {
     struct signalfd_siginfo info;
     /* A SIGCONT to the group reaches us in the same moment as the command: it waits here, or there
      * is none. */
     bool was_continued = monitor->continued_by_others;
-    if (monitor->command != 0)
-        pass_early_signals(monitor);
+    for (size_t i = 0; monitor->command != 0 && i < monitor->early_count; i++)
+        monitor->target->take_signal(monitor, &monitor->early[i], true);
+    monitor->early_count = monitor->command != 0 ? 0 : monitor->early_count;
     while (signals_next(monitor->signals, &info) > 0) {
         if (monitor->command != 0)
-            take_signal(monitor, &info);
+            monitor->target->take_signal(monitor, &info, false);
         else if (info.ssi_signo != SIGCHLD && monitor->early_count < MONITOR_EARLY_MAX)
             monitor->early[monitor->early_count++] = info;
     }

@@ -142,6 +142,10 @@ static bool tell_gap(struct monitor *monitor, enum gap_what what, int64_t from_n
     return shared_push_message(monitor->shared, &message);
 }
 
+void monitor_tell_gap(struct monitor *monitor, enum gap_what what, int64_t from_ns) {
+    tell_gap(monitor, what, from_ns, 0);
+}
+
 void monitor_tell_losses(struct monitor *monitor) {
     if (monitor->lost_ticks > 0 &&
         tell_gap(monitor, GAP_SAMPLES, monitor->lost_ticks_from_ns, monitor->lost_ticks))

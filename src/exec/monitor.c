@@ -2,12 +2,9 @@
 /* The monitor's way from the first helper to the last acknowledgement; see monitor.h. Must not hang
  * and must not allocate. */
 #include "exec/monitor.h"
-#include "exec/agents.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "exec/agents.h"
-#include "exec/command.h"
 #include "exec/copier.h"
 #include "exec/cpu-time.h"
 #include "exec/helper.h"
@@ -23,12 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define READY_DEADLINE_NS (3 * NS_PER_S) /* then the command starts whatever the recorder does */
-#define END_DEADLINE_NS   (5 * NS_PER_S) /* then `run` returns and the record follows */
-#define DRAIN_PATIENCE_NS (2 * NS_PER_S) /* without a byte moved: the copier goes on alone */
-#define KILL_INTERVAL_NS  (20 * NS_PER_MS)
-#define KILL_PATIENCE_NS \
-    (10 * NS_PER_S) /* a process in uninterruptible sleep dies when the kernel lets it */
+#define READY_DEADLINE_NS    (3 * NS_PER_S) /* then the command starts whatever the recorder does */
+#define END_DEADLINE_NS      (5 * NS_PER_S) /* then `run` returns and the record follows */
+#define DRAIN_PATIENCE_NS    (2 * NS_PER_S) /* without a byte moved: the copier goes on alone */
 #define LOOK_INTERVAL_NS     NS_PER_S
 #define LOOK_INTERVAL_MAX_NS (60 * NS_PER_S)
 /* A look may cost at most 0.3 % of the time until the next one. */
@@ -45,6 +39,11 @@ void monitor_init(struct monitor *monitor) {
 
 /* ---- one step of the loop ---- */
 
+/* Of a process that is no child of ours; it stays readable once it has ended. */
+static int watched_pidfd(const struct monitor *monitor) {
+    return monitor->target->check != NULL && !monitor->command_ended ? monitor->command_pidfd : -1;
+}
+
 /* Waits until something happened or until_ns has come (CLOCK_MONOTONIC), and deals with it. */
 static void step(struct monitor *monitor, int64_t until_ns) {
     int64_t now_ns = clock_mono_ns();
@@ -53,7 +52,8 @@ static void step(struct monitor *monitor, int64_t until_ns) {
     /* Negative descriptors are skipped (poll(2)). */
     struct pollfd watched[] = {{monitor->signals->fd, POLLIN, 0},
                                {monitor->exec_fd, POLLIN, 0},
-                               {monitor->recorder_bell, POLLIN, 0}};
+                               {monitor->recorder_bell, POLLIN, 0},
+                               {watched_pidfd(monitor), POLLIN, 0}};
     if (ppoll(watched, sizeof watched / sizeof watched[0], &wait, NULL) < 0 && errno != EINTR)
         return; /* ENOMEM: the next step tries again after its own time */
     if (watched[1].revents != 0)
@@ -62,6 +62,8 @@ static void step(struct monitor *monitor, int64_t until_ns) {
         fd_close_ptr(&monitor->recorder_bell); /* it is dying: SIGCHLD follows */
     monitor_read_signals(monitor);
     monitor_reap(monitor);
+    if (monitor->target->check != NULL && monitor->command != 0)
+        monitor->target->check(monitor);
     monitor_keep_helpers(monitor);
 }
 
@@ -104,88 +106,22 @@ void monitor_start_helpers(struct monitor *monitor) {
         step(monitor, deadline_ns);
 }
 
-/* How the command gets into its own control group, where there is one. */
-static void open_group(const struct shared *shared, int *ret_join_fd, int *ret_group_fd) {
-    const struct cgroup_place *place = &shared->group_place;
-    char tasks[sizeof place->path + sizeof "/tasks"];
-    if (atomic_load(&shared->recorder_state) < RECORDER_READY || !atomic_load(&shared->own_group))
-        return;
-    snprintf(tasks, sizeof tasks, "%s/tasks", place->path);
-    if (place->version == 1)
-        *ret_join_fd = open(tasks, O_WRONLY | O_CLOEXEC);
-    else
-        *ret_group_fd = open(place->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-int monitor_start_command(struct monitor *monitor) {
-    struct shared *shared = monitor->shared;
-    const struct exec_options *options = monitor->options;
-    bool has_marks =
-        atomic_load(&shared->recorder_state) >= RECORDER_READY && shared->marks_path[0] != '\0';
-    char **agents = agents_variables(options, shared, environ);
-    char **environment =
-        command_environment(environ, options->run, has_marks ? shared->marks_path : NULL, agents);
-    AUTO_CLOSE int join_fd = -1;
-    AUTO_CLOSE int group_fd = -1;
-    open_group(shared, &join_fd, &group_fd);
-    struct command_spec spec = {.argv = options->argv,
-                                .environment = environment,
-                                .child_fd = monitor->streams->child_fd,
-                                .join_fd = join_fd,
-                                .group_fd = group_fd,
-                                .signals = monitor->signals,
-                                .rss_floor_bytes = &shared->rss_floor_bytes,
-                                .setup_chars = &shared->setup_chars};
-    atomic_store(&shared->rss_floor_bytes, SHARED_ABSENT);
-    monitor_read_signals(monitor); /* what comes from here on reaches the command by itself */
-    shared->start = clock_now();
-    monitor->start_ns = shared->start.mono_ns;
-    atomic_store(&shared->started, true);
-    pid_t pid = command_fork(&spec, &monitor->exec_fd);
-    command_environment_free(environment);
-    agents_variables_free(agents);
-    if (pid < 0) {
-        atomic_store(&shared->started, false);
-        return pid;
-    }
-    monitor->command = pid;
-    atomic_store(&shared->command_pid, pid);
-    streams_close_child_ends(monitor->streams);
-    monitor->command_pidfd = pidfd_open(pid, 0);
-    int flags = fcntl(monitor->exec_fd, F_GETFL);
-    fcntl(monitor->exec_fd, F_SETFL, flags | O_NONBLOCK);
-    monitor->next_look_ns = monitor->start_ns + early_looks_ns[0];
-    if (options->max_time_ns > 0)
-        monitor->budget_ns = monitor->start_ns + options->max_time_ns;
+int monitor_start_target(struct monitor *monitor) {
+    int rc = monitor->target->start(monitor);
+    if (rc < 0)
+        return rc;
+    monitor->next_look_ns =
+        monitor->start_ns + (monitor->target->looks_at_once ? 0 : early_looks_ns[0]);
+    if (monitor->options->max_time_ns > 0)
+        monitor->budget_ns = monitor->start_ns + monitor->options->max_time_ns;
     return 0;
 }
 
 /* ---- the run ---- */
 
-/* Where /proc shows no tree (not mounted, hidden) the command itself is known all the same. */
-static void signal_tree(struct monitor *monitor, int signal) {
-    if (tree_signal(monitor->tree, signal) == 0 && !monitor->command_ended &&
-        monitor->command_pidfd >= 0)
-        pidfd_send_signal(monitor->command_pidfd, signal, NULL, 0);
-}
-
-static void check_budget(struct monitor *monitor, int64_t now_ns) {
-    if (!monitor->budget_hit && monitor->budget_ns != 0 && now_ns >= monitor->budget_ns) {
-        monitor->budget_hit = true;
-        monitor->grace_end_ns = now_ns + monitor->options->grace_ns;
-        if (monitor->options->grace_ns > 0)
-            signal_tree(monitor, SIGTERM);
-    }
-    if (monitor->budget_hit && now_ns >= monitor->grace_end_ns) {
-        if (!monitor->killing)
-            monitor->give_up_ns = now_ns + KILL_PATIENCE_NS;
-        monitor->killing = true;
-        signal_tree(monitor, SIGKILL); /* again and again: somebody may have forked meanwhile */
-        monitor->grace_end_ns = now_ns + KILL_INTERVAL_NS;
-    }
-}
-
 static bool is_over(struct monitor *monitor, int64_t now_ns) {
+    if (monitor->stop_watching)
+        return true;
     if (monitor->killing && now_ns >= monitor->give_up_ns)
         return true;
     if (!monitor->command_ended)
@@ -204,7 +140,8 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns) {
 void monitor_watch(struct monitor *monitor) {
     for (;;) {
         int64_t now_ns = clock_mono_ns();
-        check_budget(monitor, now_ns);
+        if (monitor->budget_ns != 0 && now_ns >= monitor->budget_ns)
+            monitor->target->out_of_time(monitor, now_ns);
         if (now_ns >= monitor->next_look_ns)
             look(monitor);
         if (is_over(monitor, now_ns))
@@ -214,6 +151,8 @@ void monitor_watch(struct monitor *monitor) {
         until_ns =
             earlier(until_ns, monitor->budget_hit ? monitor->grace_end_ns : monitor->budget_ns);
         until_ns = earlier(until_ns, monitor_helper_time(monitor));
+        if (monitor->target->check_time != NULL)
+            until_ns = earlier(until_ns, monitor->target->check_time(monitor));
         step(monitor, until_ns);
     }
 }
@@ -253,6 +192,15 @@ static void let_streams_flow(struct monitor *monitor, bool someone_left) {
     }
 }
 
+/* Why nobody looks any more at a process that was there before us. */
+static enum shared_watching watching(const struct monitor *monitor) {
+    if (monitor->options->attach == 0)
+        return WATCHING_NONE;
+    if (monitor->command_ended)
+        return WATCHING_PROCESS_ENDED;
+    return monitor->out_of_time ? WATCHING_OUT_OF_TIME : WATCHING_STOPPED;
+}
+
 static void fill_end(struct monitor *monitor, const struct clock_stamp *stamp) {
     struct shared_end *end = &monitor->shared->end;
     *end = (struct shared_end){.t_ns = stamp->mono_ns - monitor->start_ns,
@@ -266,7 +214,8 @@ static void fill_end(struct monitor *monitor, const struct clock_stamp *stamp) {
                                .signal = monitor->signal,
                                .start_errno = monitor->start_errno,
                                .budget = monitor->budget_hit,
-                               .stopped_ns = monitor->stopped_ns};
+                               .stopped_ns = monitor->stopped_ns,
+                               .watching = watching(monitor)};
     end->interrupted =
         monitor->signal == SIGINT ||
         (monitor->interrupt_seen && monitor->has_exit_code && monitor->exit_code == 128 + SIGINT);
@@ -281,7 +230,8 @@ static void fill_end(struct monitor *monitor, const struct clock_stamp *stamp) {
         end->survivor_count++;
     }
     end->wall_is_at_least = tree_is_hidden(monitor->tree) || end->survivor_count > 0 ||
-                            !monitor->command_ended || monitor->budget_hit;
+                            !monitor->command_ended || monitor->budget_hit ||
+                            end->watching != WATCHING_NONE; /* it was there before */
 }
 
 bool monitor_finish(struct monitor *monitor) {

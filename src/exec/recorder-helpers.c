@@ -134,12 +134,15 @@ static int environment_main(void *argument) {
         pids[pid_count++] = atomic_load(&shared->pids[i]);
     while (recorder->options->argv[argc] != NULL)
         argc++;
-    AUTO_FREE char *cwd = getcwd(NULL, 0);
+    const char *place = recorder->context->cwd;
+    AUTO_FREE char *cwd = place != NULL ? mem_strdup(place) : getcwd(NULL, 0);
+    static char *const no_variables[] = {NULL};
+    char *const *variables = recorder->context->environment;
     struct probe_context probe = {.root = &root_real,
                                   .cwd = cwd != NULL ? cwd : "/",
                                   .argv = recorder->options->argv,
                                   .argc = argc,
-                                  .environment = environ,
+                                  .environment = variables != NULL ? variables : no_variables,
                                   .pids = pids,
                                   .pid_count = pid_count,
                                   .code_folder = recorder->options->code.folder,

@@ -47,6 +47,7 @@ static void write_gap_message(struct recorder *recorder, const struct shared_gap
                           N_("not every descendant that ended has a record of its own")},
         [GAP_RECORDER] = {"recorder", N_("the recorder had ended and was replaced")},
         [GAP_STREAM] = {"stream", N_("a copier had ended and was replaced")},
+        [GAP_STOPPED] = {"samples", N_("the watching was stopped meanwhile (job control)")},
     };
     recorder_write_gap(recorder, gaps[gap->what].what, gap->from_t_ns, gap->to_t_ns,
                        gaps[gap->what].reason, gap->count);

@@ -273,7 +273,8 @@ static bool begin(struct recorder *recorder) {
             return false;
         }
     }
-    make_marks(recorder);
+    if (recorder->options->attach == 0) /* it knows of none */
+        make_marks(recorder);
     evidence_begin(recorder, resumed);
     results_begin(recorder, resumed);
     agents_prepare(recorder);

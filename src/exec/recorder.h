@@ -24,7 +24,10 @@ struct recorder_context {
     const struct expectations *expectations;
     struct shared *shared;
     pid_t monitor;
-    int bell; /* socket to the monitor */
+    char *const *environment; /* variables of what is measured; NULL: not readable */
+    const char *cwd;          /* its folder where that is not ours; NULL: ours, or (with
+                                 options->attach) not readable */
+    int bell;                 /* socket to the monitor */
 };
 
 /* Starts one; returns its pid or a negative errno. *ret_bell is the monitor's end of the socket. */

@@ -26,7 +26,7 @@
 #define SHARED_COMM_SIZE   64u
 #define SHARED_PATH_SIZE   4096u
 #define SHARED_CHANNELS    2u
-#define SHARED_HELPER_PIDS 8u
+#define SHARED_HELPER_PIDS 16u
 #define SHARED_ABSENT      INT64_MIN /* a value that was not read */
 
 enum stream_was {
@@ -115,7 +115,7 @@ struct shared_counters {
 };
 
 enum shared_message_kind { MESSAGE_CHILD = 1, MESSAGE_GAP };
-enum gap_what { GAP_SAMPLES = 0, GAP_CHILDREN, GAP_RECORDER, GAP_STREAM };
+enum gap_what { GAP_SAMPLES = 0, GAP_CHILDREN, GAP_RECORDER, GAP_STREAM, GAP_STOPPED };
 struct shared_message {
     enum shared_message_kind kind;
     union {
@@ -141,6 +141,14 @@ struct shared_survivor {
     char comm[SHARED_COMM_SIZE];
 };
 
+/* Attached: what ended the watching. */
+enum shared_watching {
+    WATCHING_NONE = 0, /* a command of our own */
+    WATCHING_PROCESS_ENDED,
+    WATCHING_OUT_OF_TIME,
+    WATCHING_STOPPED, /* by a signal to us */
+};
+
 /* What the monitor knows at the end. Written by the monitor, valid once `ended` is set. */
 struct shared_end {
     int64_t t_ns, command_t_ns; /* command_t_ns SHARED_ABSENT: its end was not seen */
@@ -151,9 +159,13 @@ struct shared_end {
     bool budget, interrupted;
     bool wall_is_at_least;
     int64_t stopped_ns;
+    enum shared_watching watching;
     uint32_t survivor_count; /* all of them; the first SHARED_SURVIVORS are listed */
     struct shared_survivor survivors[SHARED_SURVIVORS];
 };
+
+/* What goes into the measured process (agents.h). */
+enum agent { AGENT_PYTHON = 0, AGENT_NVTX, AGENT_COUNT_ };
 
 enum shared_role { ROLE_MONITOR = 0, ROLE_RECORDER, ROLE_COPIER, ROLE_SLOW_READER, ROLE_COUNT_ };
 
@@ -173,6 +185,8 @@ struct shared {
     char journal_path[SHARED_PATH_SIZE];
     char marks_path[SHARED_PATH_SIZE];   /* "" : none */
     char agent_folder[SHARED_PATH_SIZE]; /* of what agents.h offers; "" : none */
+    char agent_trouble[AGENT_COUNT_][160]; /* why one cannot be offered (N_); "" : it can */
+    _Atomic unsigned agents_offered;       /* monitor: bit by enum agent: the command has it */
     _Atomic bool own_group; /* group_place is a group made for this run: the command joins it */
     struct cgroup_place group_place;   /* memory group that is watched: version 0: none */
     struct cgroup_memory group_before; /* as it was before the command */

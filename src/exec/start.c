@@ -9,6 +9,7 @@
 #include "exec/agents.h"
 #include "exec/blind-spots.h"
 #include "exec/paths.h"
+#include "exec/process.h"
 #include "probe/procfs.h"
 #include "text/secret.h"
 
@@ -134,9 +135,18 @@ static void put_streams(json_t *start, const struct shared *shared) {
 
 /* What a scheduler or launcher says about this process. The first of the names that is set is
  * taken. */
-static void put_variable(json_t *launch, const char *key, const char *const *names) {
+static const char *variable(char *const *environment, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
+        if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
+            return environment[i] + length + 1;
+    return NULL;
+}
+
+static void put_variable(json_t *launch, char *const *environment, const char *key,
+                         const char *const *names) {
     for (size_t i = 0; names[i] != NULL; i++) {
-        const char *value = getenv(names[i]);
+        const char *value = variable(environment, names[i]);
         if (value != NULL && value[0] != '\0') {
             json_put(launch, key, masked(value));
             return;
@@ -144,7 +154,7 @@ static void put_variable(json_t *launch, const char *key, const char *const *nam
     }
 }
 
-static void put_launch(json_t *start) {
+static void put_launch(json_t *start, char *const *environment) {
     static const struct {
         const char *variable, *name;
     } schedulers[] = {
@@ -163,13 +173,13 @@ static void put_launch(json_t *start) {
     };
     json_t *launch = json_object();
     for (size_t i = 0; i < ARRAY_LENGTH(schedulers); i++) {
-        if (getenv(schedulers[i].variable) == NULL)
+        if (variable(environment, schedulers[i].variable) == NULL)
             continue;
         json_put_text(launch, "scheduler", schedulers[i].name);
         break;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
-        put_variable(launch, facts[i].key, facts[i].names);
+        put_variable(launch, environment, facts[i].key, facts[i].names);
     json_put(start, "launch", launch);
 }
 
@@ -193,12 +203,31 @@ static void put_limits(json_t *start, const struct exec_options *options) {
     json_put_int(start, "linger_ns", options->linger_ns);
 }
 
+/* What is watched, and waited for, other than a command. */
+static void put_target(json_t *start, const struct exec_options *options) {
+    if (options->process != NULL) {
+        json_put_int(start, "attach", options->process->pid);
+        json_put_int(start, "attach_start", (int64_t)options->process->start);
+    }
+    if (options->ready != NULL)
+        json_put(start, "ready", masked(options->ready));
+    if (options->gpus == NULL)
+        return;
+    json_t *gpus = json_array();
+    for (size_t i = 0; options->gpus[i] != NULL; i++)
+        json_array_append_new(gpus, json_text(options->gpus[i]));
+    json_put(start, "gpus", gpus);
+}
+
 json_t *start_payload(const struct recorder *recorder) {
     const struct exec_options *options = recorder->options;
     const struct shared *shared = recorder->shared;
     json_t *start = json_object();
     put_command(start, options->argv);
-    AUTO_FREE char *cwd = getcwd(NULL, 0);
+    char *const *environment = recorder->context->environment;
+    const char *place = recorder->context->cwd;
+    AUTO_FREE char *cwd =
+        options->attach != 0 ? (place != NULL ? mem_strdup(place) : NULL) : getcwd(NULL, 0);
     if (cwd != NULL)
         json_put(start, "cwd", masked(cwd));
     json_put_text(start, "purpose", "trial");
@@ -215,13 +244,16 @@ json_t *start_payload(const struct recorder *recorder) {
         json_put(start, "results", results_to_start(options));
     json_put(start, "agents", agents_to_start(recorder));
     put_limits(start, options);
-    put_streams(start, shared);
-    put_launch(start);
+    if (options->process == NULL || options->process->has_streams)
+        put_streams(start, shared);
+    put_target(start, options);
+    put_launch(start, environment);
     put_clock(start, shared);
     int64_t floor_bytes = atomic_load(&shared->rss_floor_bytes);
     if (floor_bytes != SHARED_ABSENT)
         json_put_int(start, "rss_floor_bytes", floor_bytes);
-    json_put(start, "variables", secret_allowed_variables(environ));
+    if (environment != NULL)
+        json_put(start, "variables", secret_allowed_variables(environment));
     json_put(start, "blind_spots", blind_spots_find(options->argv));
     json_put(start, "cgroup", evidence_cgroup_start(recorder));
     json_put_int(start, "uid", (int64_t)getuid());

@@ -43,7 +43,7 @@ struct tree_kind {
     bool (*ended_io)(const struct tree *tree, struct shared_io *ret);
     bool (*is_empty)(struct tree *tree);
 };
-extern const struct tree_kind tree_descendants;
+extern const struct tree_kind tree_descendants, tree_attached;
 
 struct tree {
     const struct tree_kind *kind;
@@ -53,8 +53,11 @@ struct tree {
     size_t foreign_count;
     pid_t foreign_sessions[FOREIGN_MAX]; /* that foreign children lead: what these leave behind */
     size_t foreign_session_count;
+    pid_t root; /* attached: the process whose tree it is */
+    uint64_t root_start;
+    int64_t attached_boot_ns; /* CLOCK_BOOTTIME when that began */
     bool has_io, is_hidden;
-    struct shared_io io_zero, io_helpers;
+    struct shared_io io_zero, io_helpers, io_ended;
     int64_t ended_cpu_ns, ended_disk_wait_ns; /* of those that are no more; less what came before */
     bool has_disk_wait;
     int64_t highest[TICK_COUNT_]; /* counters never fall */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The measured processes: every descendant of the monitor that is no helper and was not there
- * before. Exact where the kernel accounts (what is reaped, our own io minus our own), sampled where
- * it does not; what could not be read is absent. Used in the monitor's loop: allocates only in
- * tree_new().
+ * before; or an existing process that is attached to, and its descendants. Exact where the kernel
+ * accounts (what is reaped, our own io minus our own), sampled where it does not; what could not be
+ * read is absent. Used in the monitor's loop: allocates only in tree_new().
  */
 #pragma once
 
@@ -23,6 +23,10 @@ struct tree *tree_free(struct tree *tree); /* accepts NULL; returns NULL */
 /* Before the first fork: children that are there already, and their sessions, are not ours; what
  * our own io says now is the zero. earlier: such a child that is known by other means; 0: none. */
 void tree_begin(struct tree *tree, pid_t earlier);
+
+/* Instead of tree_begin(): an existing process and its descendants; nobody of them is reaped here.
+ * boot_ns: CLOCK_BOOTTIME now; what older processes had used until then does not count. */
+void tree_attach(struct tree *tree, pid_t pid, uint64_t start, int64_t boot_ns);
 
 /* Reads all processes; t_ns is the time since the run's start. Updates the shared counters and the
  * list of pids. */

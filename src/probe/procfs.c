@@ -40,6 +40,7 @@ static bool ticks_to_ns(uint64_t ticks, uint64_t *ret_ns) {
  */
 #define STAT_FIRST 4
 #define STAT_LAST  42
+#define PF_KTHREAD 0x00200000u /* of field 9, the flags (include/linux/sched.h) */
 static bool stat_fields(const char *at, uint64_t fields[STAT_LAST + 1]) {
     for (int i = STAT_FIRST; i <= STAT_LAST; i++) {
         if (*at != ' ') {
@@ -83,6 +84,7 @@ static int stat_parse(const char *text, size_t length, pid_t pid, struct proc_st
         return -EBADMSG;
     }
     out.ppid = (pid_t)fields[4];
+    out.is_kernel_thread = (fields[9] & PF_KTHREAD) != 0;
     out.start = fields[22];
     out.blkio_ticks = fields[42];
     if (!ticks_to_ns(fields[14], &out.utime_ns) || !ticks_to_ns(fields[15], &out.stime_ns) ||
