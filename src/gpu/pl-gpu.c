@@ -4,11 +4,9 @@
  * nobody reads them. A program of its own because the library may hang, print or crash: nobody
  * waits for it. It reads no file of the user, prints nothing and leaves nothing behind.
  */
-#include "gpu/library.h"
-#include "gpu/out.h"
 #include "gpu/start.h"
+#include "gpu/watch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +15,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { RETRY_NS_SECONDS = 10, INTERVAL_MIN_MS = 10, INTERVAL_MAX_MS = 60000 };
+enum { RETRY_SECONDS = 10, LATE_NS = 200000000, INTERVAL_MIN_MS = 10, INTERVAL_MAX_MS = 60000 };
 
 /* Digits only; -1: something else, or more than an int holds. */
 static int number_of(const char *text) {
@@ -45,19 +43,127 @@ static void quiet(int keep) {
     }
 }
 
-static void send_library(struct out *out, const struct nvml *nvml) {
+/* Tells of a query that took so long that nothing was seen meanwhile. */
+static void late_tell(struct watch *watch, const struct device *device, const char *what,
+                      int64_t to_ns) {
+    if (to_ns - watch->asked_ns <= LATE_NS) {
+        return;
+    }
+    struct gpu_late_message message = {
+        .head.kind = GPU_MESSAGE_LATE,
+        .device = device == NULL ? -1 : (int32_t)device_number(watch, device),
+        .from_ns = watch->asked_ns,
+        .to_ns = to_ns,
+    };
+    snprintf(message.what, sizeof message.what, "%s", what);
+    out_send(&watch->out, &message, sizeof message);
+}
+
+static void library_tell(struct watch *watch) {
+    struct nvml *nvml = &watch->nvml;
+    unsigned boards = 0;
+    int cuda = 0;
     struct gpu_library_message message = {
         .head.kind = GPU_MESSAGE_LIBRARY,
         .version = GPU_WIRE_VERSION,
-        .state = nvml->state,
+        .state = (int32_t)nvml->state,
         .code = nvml->code,
         .t_ns = mono_ns(),
         .helper_pid = getpid(),
         .cuda = GPU_ABSENT,
     };
-    snprintf(message.path, sizeof message.path, "%s", nvml->path);
-    snprintf(message.detail, sizeof message.detail, "%s", nvml->detail);
-    out_send(out, &message, sizeof message);
+    if (nvml->state == GPU_LIBRARY_READY) {
+        (void)ASK(watch, NULL, SystemGetDriverVersion, message.driver, GPU_TEXT);
+        (void)ASK(watch, NULL, SystemGetNVMLVersion, message.library, GPU_TEXT);
+        int code = nvml->call.DeviceGetCount_v2 != NULL
+                       ? ASK(watch, NULL, DeviceGetCount_v2, &boards)
+                       : ASK(watch, NULL, DeviceGetCount, &boards);
+        message.device_count = code == NVML_SUCCESS ? boards : 0;
+        code = nvml->call.SystemGetCudaDriverVersion_v2 != NULL
+                   ? ASK(watch, NULL, SystemGetCudaDriverVersion_v2, &cuda)
+                   : ASK(watch, NULL, SystemGetCudaDriverVersion, &cuda);
+        message.cuda = code == NVML_SUCCESS && cuda > 0 ? cuda : GPU_ABSENT;
+        message.driver[GPU_TEXT - 1] = message.library[GPU_TEXT - 1] = '\0';
+    }
+    memcpy(message.path, nvml->path, sizeof message.path);
+    memcpy(message.detail, nvml->detail, sizeof message.detail);
+    out_send(&watch->out, &message, sizeof message);
+}
+
+/* Opens the library and finds its devices; tells its state unless it is what was told before. */
+static void library_open(struct watch *watch, bool again) {
+    int before = (int)watch->nvml.state, code = watch->nvml.code;
+    int64_t from_ns = mono_ns();
+    nvml_open(&watch->nvml);
+    int64_t to_ns = mono_ns();
+    watch->lost = GPU_LIBRARY_READY;
+    if (!again || (int)watch->nvml.state != before || watch->nvml.code != code) {
+        library_tell(watch);
+    }
+    watch->asked_ns = from_ns;
+    late_tell(watch, NULL, "nvmlInit", to_ns);
+    if (watch->nvml.state != GPU_LIBRARY_READY) {
+        watch->refresh_ns = mono_ns() + RETRY_SECONDS * SECOND_NS;
+        return;
+    }
+    bool wsl = access("/dev/dxg", F_OK) == 0 || strstr(watch->nvml.path, "/wsl/lib/") != NULL;
+    watch->around = wsl ? GPU_VIRTUAL_WSL : GPU_VIRTUAL_UNKNOWN;
+    events_open(watch);
+    devices_find(watch, true);
+}
+
+/* An answer said that the library is of no use any more: it is closed, and tried again later. */
+static void library_drop(struct watch *watch) {
+    enum gpu_library state = watch->lost;
+    int code = watch->lost_code;
+    events_forget(watch);
+    nvml_close(&watch->nvml);
+    for (uint32_t i = 0; i < watch->count; i++) {
+        watch->device[i].handle = NULL;
+    }
+    watch->nvml.state = state;
+    watch->nvml.code = code;
+    snprintf(watch->nvml.detail, sizeof watch->nvml.detail, "%s", nvml_code_name(code));
+    watch->lost = GPU_LIBRARY_READY;
+    watch->refresh_ns = mono_ns() + RETRY_SECONDS * SECOND_NS;
+    library_tell(watch);
+}
+
+static void tick(struct watch *watch) {
+    if (watch->nvml.state != GPU_LIBRARY_READY) {
+        if (watch->refresh_ns <= mono_ns()) {
+            library_open(watch, true);
+        }
+        return;
+    }
+    if (watch->refresh_ns <= mono_ns()) {
+        devices_find(watch, false);
+    }
+    for (uint32_t i = 0; i < watch->count && !watch->out.closed; i++) {
+        if (watch->lost == GPU_LIBRARY_READY) {
+            device_sample(watch, &watch->device[i]);
+        }
+    }
+    if (watch->lost == GPU_LIBRARY_READY) {
+        events_take(watch);
+    }
+    if (watch->lost != GPU_LIBRARY_READY) {
+        library_drop(watch);
+    }
+}
+
+void watch_asking(struct watch *watch) {
+    watch->asked_ns = mono_ns();
+}
+
+int watch_answered(struct watch *watch, const struct device *device, const char *what, int code) {
+    int64_t now_ns = mono_ns();
+    if (nvml_state_of(code) != GPU_LIBRARY_READY && watch->lost == GPU_LIBRARY_READY) {
+        watch->lost = nvml_state_of(code);
+        watch->lost_code = code;
+    }
+    late_tell(watch, device, what, now_ns);
+    return code;
 }
 
 int gpu_main(int argc, char **argv) {
@@ -66,13 +172,29 @@ int gpu_main(int argc, char **argv) {
     if (fd < 0 || interval_ms < INTERVAL_MIN_MS || interval_ms > INTERVAL_MAX_MS) {
         return 2;
     }
+    /* The library would write its own log where the user's environment says. */
+    unsetenv("__NVML_DBG_FILE");
+    unsetenv("__NVML_DBG_LVL");
     quiet(fd);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_NAME, "pl-gpu");
-    struct out out = {.fd = fd};
-    struct nvml nvml;
-    nvml_open(&nvml);
-    send_library(&out, &nvml);
-    nvml_close(&nvml);
+    prctl(PR_SET_TIMERSLACK, 1000000); /* 1 ms: the kernel may join our wake-ups with others */
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL) {
+        return 1;
+    }
+    watch->out.fd = fd;
+    watch->interval_ns = (int64_t)interval_ms * 1000000;
+    pid_t parent = getppid();
+    library_open(watch, false);
+    int64_t next_ns = mono_ns();
+    while (!watch->out.closed && getppid() == parent) {
+        tick(watch);
+        bool idle = watch->nvml.state != GPU_LIBRARY_READY || watch->count == 0;
+        int64_t now_ns = mono_ns();
+        next_ns += idle ? SECOND_NS : watch->interval_ns;
+        next_ns = next_ns < now_ns ? now_ns : next_ns; /* what was missed is not made up for */
+        out_wait_until(&watch->out, next_ns);
+    }
     return 0;
 }
