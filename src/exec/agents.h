@@ -22,9 +22,10 @@ void agents_prepare(struct recorder *recorder);
 json_t *agents_to_start(const struct recorder *recorder);
 
 /* Monitor: the variables that the command gets beside environ, NAME=VALUE, NULL-terminated; the
- * list and its texts are owned by the caller (agents_variables_free). Never replaces a set
+ * list and its texts are owned by the caller (agents_variables_free). Notes in `shared` what is
+ * offered, for START. Never replaces a set
  * NVTX_INJECTION64_PATH; PYTHONPATH keeps what it held behind our folder. */
-char **agents_variables(const struct exec_options *options, const struct shared *shared,
+char **agents_variables(const struct exec_options *options, struct shared *shared,
                         char *const *environment);
 void agents_variables_free(char **variables);
 
