@@ -28,17 +28,28 @@
 #include <unistd.h>
 
 #define RETRY_MAX    100
+#define PID_MAX      (INT64_C(1) << 22) /* PID_MAX_LIMIT of the kernel */
+#define GPU_DIGITS   4
 #define DURATION_MAX (INT64_C(10) * 365 * 24 * 3600 * NS_PER_S)
 
 static struct opt_list opt_condition, opt_inputs, opt_outputs, opt_expect, opt_changes,
-    opt_patterns;
+    opt_patterns, opt_gpus;
 static const char *opt_block, *opt_env, *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee;
-static int64_t opt_max_time_ns, opt_grace_ns = -1, opt_linger_ns = -1, opt_retry;
+static int64_t opt_max_time_ns, opt_grace_ns = -1, opt_linger_ns = -1, opt_retry, opt_attach;
 
 static const char *const purpose_choices[] = {"trial", "function-test", "work", NULL};
 static const char *const tee_choices[] = {"auto", "none", NULL};
 
 static const struct opt_spec run_options[] = {
+    {.name = "attach",
+     .type = OPT_COUNT,
+     .target = &opt_attach,
+     .argument = N_("PID"),
+     .min = 1,
+     .max = PID_MAX,
+     .conflicts = "pattern grace retry tee",
+     .help = N_("Instead of a command: a process that runs already, and its descendants, from now "
+                "on. Nothing is changed in it.")},
     {.short_name = 'c',
      .name = "condition",
      .type = OPT_LIST,
@@ -80,13 +91,20 @@ static const struct opt_spec run_options[] = {
      .target = &opt_patterns,
      .argument = N_("PHASE=REGEX"),
      .help = N_("A line of output that matches begins this phase; repeatable.")},
+    {.name = "gpu",
+     .type = OPT_LIST,
+     .target = &opt_gpus,
+     .argument = N_("GPU"),
+     .help = N_("The GPU that the command uses: UUID, INDEX, all or none; repeatable. Without it "
+                "found out.")},
     {.name = "max-time",
      .type = OPT_DURATION,
      .target = &opt_max_time_ns,
      .argument = N_("DURATION"),
      .min = 1,
      .max = DURATION_MAX,
-     .help = N_("Stop the command after this time; the status is then 124.")},
+     .help = N_("Stop the command after this time; the status is then 124. With --attach: stop "
+                "watching.")},
     {.name = "grace",
      .type = OPT_DURATION,
      .target = &opt_grace_ns,
@@ -208,6 +226,36 @@ static int make_patterns(struct exec_pattern *patterns, struct arena *arena, str
     return rc;
 }
 
+/* As nvidia-smi prints them; a UUID may be cut short, as CUDA_VISIBLE_DEVICES allows. */
+static bool is_gpu(const char *text) {
+    size_t length = strlen(text);
+    if (length > 0 && strspn(text, "0123456789") == length)
+        return length <= GPU_DIGITS;
+    bool has_kind = strncmp(text, "GPU-", 4) == 0 || strncmp(text, "MIG-", 4) == 0;
+    const char *id = has_kind ? text + 4 : text;
+    id = strncmp(id, "GPU-", 4) == 0 ? id + 4 : id; /* MIG-GPU-UUID/1/0, as older drivers say */
+    return has_kind && *id != '\0' && strspn(id, "0123456789abcdefABCDEF-/") == strlen(id);
+}
+
+static int check_gpus(struct err *err) {
+    for (size_t i = 0; i < opt_gpus.count; i++) {
+        const char *gpu = opt_gpus.items[i];
+        bool is_word = opt_names_has("all none", gpu);
+        if (!is_word && !is_gpu(gpu))
+            return err_set(
+                err, -EINVAL, "usage-bad-value",
+                "option '--gpu' takes a UUID (GPU-... or MIG-...), an index, all or none, "
+                "not '%s'",
+                gpu);
+        if (is_word && opt_gpus.count > 1)
+            return err_set(err, -EINVAL, "usage-conflict", "'--gpu %s' stands alone", gpu);
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(opt_gpus.items[k], gpu) == 0)
+                return err_set(err, -EINVAL, "usage-bad-value", "the GPU '%s' is given twice", gpu);
+    }
+    return 0;
+}
+
 static int check_options(struct exec_pattern *patterns, struct arena *arena, struct err *err) {
     enum phase phase;
     if (opt_phase != NULL && !phase_from_name(opt_phase, &phase)) {
@@ -215,6 +263,7 @@ static int check_options(struct exec_pattern *patterns, struct arena *arena, str
     }
     int rc = check_condition(err);
     rc = rc < 0 ? rc : check_expect(err);
+    rc = rc < 0 ? rc : check_gpus(err);
     return rc < 0 ? rc : make_patterns(patterns, arena, err);
 }
 
@@ -332,6 +381,7 @@ static void fill_exec(struct exec_options *exec, const struct exec_pattern *patt
     exec->inputs = opt_inputs.items;
     exec->outputs = opt_outputs.items;
     exec->expect = opt_expect.items;
+    exec->gpus = opt_gpus.count > 0 ? opt_gpus.items : NULL;
     exec->max_time_ns = opt_max_time_ns;
     exec->grace_ns = opt_grace_ns >= 0 ? opt_grace_ns : settings_grace_ns();
     exec->linger_ns = opt_linger_ns >= 0 ? opt_linger_ns : settings_linger_ns();
@@ -353,7 +403,8 @@ static void die_of(int number) {
 
 /* The plan is looked for, and what it says about this command is taken; warnings are said at once,
  * since the command may run for days. */
-static int find_plan(char **argv, struct plan_run *plan, struct arena *arena, struct err *err) {
+static int find_plan(const char *const *argv, const char *cwd, struct plan_run *plan,
+                     struct arena *arena, struct err *err) {
     struct plan_pair *given = arena_alloc(arena, (opt_condition.count + 1) * sizeof *given);
     for (size_t i = 0; i < opt_condition.count; i++) {
         AUTO_FREE char *key = NULL;
@@ -368,7 +419,8 @@ static int find_plan(char **argv, struct plan_run *plan, struct arena *arena, st
         .environment = environment != NULL && *environment != '\0' ? environment : NULL,
         .given = given,
         .given_count = opt_condition.count,
-        .argv = argv[0] != NULL ? (const char *const *)argv : NULL,
+        .argv = argv[0] != NULL ? argv : NULL,
+        .cwd = cwd,
     };
     return plan_run_find(&request, plan, err);
 }
@@ -387,13 +439,18 @@ static int enter_folder(const struct plan_run *plan, struct err *err) {
 }
 
 static int prepare(char **argv, struct arena *arena, const struct exec_pattern *patterns,
-                   struct plan_run *plan, struct exec_options *exec, struct err *err) {
-    int rc = find_plan(argv, plan, arena, err);
+                   struct exec_process *process, struct plan_run *plan, struct exec_options *exec,
+                   struct err *err) {
+    bool attaches = process != NULL;
+    int rc = find_plan(attaches ? exec_process_argv(process) : (const char *const *)argv,
+                       attaches ? exec_process_cwd(process) : NULL, plan, arena, err);
     if (rc < 0) {
         return rc;
     }
     fill_exec(exec, patterns);
     plan_run_fill(plan, exec);
+    exec->process = process;
+    exec->attach = (pid_t)opt_attach;
     for (size_t i = 0; i < plan->warning_count; i++) {
         cli_warning(plan->warnings[i]);
     }
@@ -409,28 +466,55 @@ static bool may_have_command(struct arena *arena) {
            work_find_plan(opt_common.plan, arena, &path, &later) < 0 || path != NULL;
 }
 
+/* What the command line alone tells to be wrong. */
+static int check_usage(int argc, struct exec_pattern *patterns, struct arena *arena,
+                       struct err *err) {
+    if (opt_attach != 0 && argc > 0) {
+        return err_set(err, -EINVAL, "usage-conflict",
+                       "'--attach' watches a process that runs already: it takes no command");
+    }
+    if (argc == 0 && opt_attach == 0 && !may_have_command(arena)) {
+        return err_set(err, -EINVAL, "usage-operands", "something is missing: probelauf %s %s",
+                       command_run.name, _(command_run.usage));
+    }
+    return check_options(patterns, arena, err);
+}
+
+static void free_process(struct exec_process **process) {
+    *process = exec_process_free(*process);
+}
+#define AUTO_PROCESS __attribute__((cleanup(free_process)))
+
+/* It may take hours until there is more to say. */
+static void tell_attached(const struct exec_process *process) {
+    const char *name = exec_process_argv(process)[0];
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    str_add_printable(&safe, name, strlen(name));
+    strbuf_printf(&text, _("watching process %lld (%s); Ctrl-C ends the watching, not the process"),
+                  (long long)opt_attach, strbuf_str(&safe));
+    cli_note(strbuf_str(&text));
+}
+
 static int run_run(int argc, char **argv) {
     AUTO_ARENA struct arena *arena = arena_new();
     AUTO_PLAN_RUN struct plan_run plan = {0};
+    AUTO_PROCESS struct exec_process *process = NULL;
     struct exec_pattern *patterns = NULL;
     if (opt_patterns.count > 0) {
         patterns = arena_alloc(arena, opt_patterns.count * sizeof(*patterns));
     }
     struct err err = ERR_INIT;
     struct place place;
-    if (argc == 0 && !may_have_command(arena)) {
-        (void)err_set(&err, -EINVAL, "usage-operands", "something is missing: probelauf %s %s",
-                      command_run.name, _(command_run.usage));
-        return cli_usage_error("run", &err);
-    }
-    if (check_options(patterns, arena, &err) < 0) {
+    if (check_usage(argc, patterns, arena, &err) < 0) {
         return cli_usage_error("run", &err);
     }
     /* A misspelt ledger would take the record where nobody finds it: that is seen before anything
      * starts. */
     struct measure_options options = {.retries = opt_retry};
-    if (cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0 ||
-        prepare(argv, arena, patterns, &plan, &options.exec, &err) < 0) {
+    if ((opt_attach != 0 && exec_process_open((pid_t)opt_attach, &process, &err) < 0) ||
+        cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0 ||
+        prepare(argv, arena, patterns, process, &plan, &options.exec, &err) < 0) {
         (void)cli_error(&err);
         return EXIT_CODE_OWN_FAILURE;
     }
@@ -438,6 +522,9 @@ static int run_run(int argc, char **argv) {
     options.exec.start_extra = extra;
     struct talk talk = {.plan = &plan, .place = &place};
     struct exec_result result = {0};
+    if (process != NULL) {
+        tell_attached(process);
+    }
     int rc = measure_run(&options, &place, attempt_done, &talk, &result, &err);
     if (rc < 0) {
         (void)cli_error(&err);
@@ -468,8 +555,12 @@ const struct command command_run = {
         "given here. Without COMMAND the plan's own runs, in its folder: that of the condition, or "
         "of "
         "--step. A plan that is broken, or does not know the condition, is a warning; the command "
-        "is measured all the same. After the run one sentence says what it counts for."),
-    .usage = N_("[options] [-- COMMAND [ARG...]]"),
+        "is measured all the same. After the run one sentence says what it counts for.\n"
+        "--attach PID measures a process that runs already: time, CPU, memory, I/O and GPU from "
+        "now on, until it ends, --max-time is over, or Ctrl-C ends the watching; the process goes "
+        "on. Its output and its exit status are not seen (outcome ended); the status is 0. "
+        "Containers: the pid on this machine."),
+    .usage = N_("[options] [-- COMMAND [ARG...] | --attach PID]"),
     .examples = N_(
         "probelauf run -- python3 train.py --epochs 1  # measure one trial run\n"
         "probelauf run -c ratio=0.3 -c seed=1 -- ./bench.sh  # name the parameters it ran with\n"
@@ -480,6 +571,7 @@ const struct command command_run = {
         "probelauf run --max-time 2h --retry 2 -- ./job.sh  # stop after two hours; repeat what "
         "can be "
         "cured\n"
+        "probelauf run --attach 4711 --max-time 10m  # look at a running process for ten minutes\n"
         "probelauf run --pattern 'load=^Loading' --pattern 'compute=^Step 1/' -- ./job.sh  # "
         "phases by "
         "lines of output\n"),

@@ -273,8 +273,8 @@ static const char *folder_now(const struct plan_run *run) {
     const struct plan *plan = run->plan;
     const struct plan_block *block = run->condition != NULL ? run->condition->block : NULL;
     struct stat here, planned;
-    AUTO_FREE char *path = getcwd(NULL, 0);
-    if (stat(".", &here) < 0)
+    AUTO_FREE char *path = run->cwd != NULL ? mem_strdup(run->cwd) : getcwd(NULL, 0);
+    if (stat(run->cwd != NULL ? run->cwd : ".", &here) < 0)
         return NULL;
     if (block != NULL && stat(block_folder(plan, block, run->arena), &planned) == 0 &&
         here.st_dev == planned.st_dev && here.st_ino == planned.st_ino)
@@ -328,7 +328,11 @@ static void compare_command(struct plan_run *run) {
 
 int plan_run_find(const struct plan_run_request *request, struct plan_run *ret, struct err *err) {
     *ret = (struct plan_run){
-        .arena = arena_new(), .argv = request->argv, .environment = request->environment};
+        .arena = arena_new(),
+        .argv = request->argv,
+        .cwd = request->cwd,
+        .environment = request->environment,
+    };
     int rc = find_plan(request, ret, err);
     if (rc < 0 || ret->plan == NULL)
         return rc;
@@ -562,6 +566,15 @@ static void fill_patterns(struct plan_run *run, struct exec_options *exec) {
     exec->pattern_count = count;
 }
 
+static void fill_nvtx(struct plan_run *run, struct exec_options *exec) {
+    const struct plan_pairs *pairs = &run->plan->nvtx;
+    struct exec_nvtx *ranges = arena_alloc(run->arena, (pairs->count + 1) * sizeof *ranges);
+    for (size_t i = 0; i < pairs->count; i++)
+        ranges[i] = (struct exec_nvtx){pairs->items[i].name, pairs->items[i].text};
+    exec->nvtx = ranges;
+    exec->nvtx_count = pairs->count;
+}
+
 static void fill_code(struct plan_run *run, struct exec_options *exec) {
     const struct plan *plan = run->plan;
     const char **paths = arena_alloc(run->arena, (plan->code.paths.count + 1) * sizeof *paths);
@@ -585,6 +598,7 @@ void plan_run_fill(struct plan_run *run, struct exec_options *exec) {
     exec->study = run->plan->study.id;
     fill_code(run, exec);
     fill_patterns(run, exec);
+    fill_nvtx(run, exec);
     fill_inputs(&f, exec);
     fill_outputs(&f, exec);
     fill_checks(&f, exec);

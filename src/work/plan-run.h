@@ -26,6 +26,7 @@ struct plan_run_request {
     const struct plan_pair *given; /* -c */
     size_t given_count;
     const char *const *argv; /* NULL: the command is the plan's */
+    const char *cwd;         /* where it runs already (--attach); NULL: it will run here */
 };
 
 struct plan_run {
@@ -36,6 +37,7 @@ struct plan_run {
     const struct plan_step *step;
     const char *environment;
     const char *const *argv; /* what to run, NULL-terminated */
+    const char *cwd;         /* as in the request */
     const char *folder;      /* absolute: where the plan's command runs; NULL: here */
     const char **warnings;   /* translated, to be said before the start */
     size_t warning_count;
