@@ -570,7 +570,7 @@ static void fill_nvtx(struct plan_run *run, struct exec_options *exec) {
     const struct plan_pairs *pairs = &run->plan->nvtx;
     struct exec_nvtx *ranges = arena_alloc(run->arena, (pairs->count + 1) * sizeof *ranges);
     for (size_t i = 0; i < pairs->count; i++)
-        ranges[i] = (struct exec_nvtx){pairs->items[i].name, pairs->items[i].text};
+        ranges[i] = (struct exec_nvtx){pairs->items[i].name, pairs->items[i].value};
     exec->nvtx = ranges;
     exec->nvtx_count = pairs->count;
 }
