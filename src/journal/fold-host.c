@@ -112,7 +112,10 @@ static struct quantity largest_process(const struct fold *fold, const struct tru
         return quantity_bounded(UNIT_BYTE, (double)hwm, trust->sums, by_both);
     }
     if (has_hwm) {
-        return quantity_bounded(UNIT_BYTE, (double)hwm, QUANTITY_AT_LEAST, by_status);
+        struct quantity q = quantity_bounded(UNIT_BYTE, (double)hwm, QUANTITY_AT_LEAST, by_status);
+        if (json_object_get(fold->run->start, "attach") != NULL)
+            q.detail = _("the peak may be from before it was attached to");
+        return q;
     }
     if (has_maxrss && trust->complete) {
         struct quantity q = quantity_bounded(UNIT_BYTE, (double)maxrss, QUANTITY_AT_MOST, by_wait);

@@ -16,9 +16,12 @@ static bool cuts_off(int signal) {
            signal == SIGQUIT || signal == SIGXCPU || signal == SIGALRM;
 }
 
-/* What cut the command off, translated, or NULL. */
+/* What is missing of the command's time at its beginning or end, translated, or NULL. */
 static const char *cut_by(const struct fold *fold) {
     const json_t *end = fold->run->end;
+    if (json_object_get(fold->run->start, "attach") != NULL) {
+        return _("since it was attached to: it had run before");
+    }
     if (json_get_bool(end, "budget", false) == 1) {
         return _("cut off by the time limit");
     }
@@ -46,7 +49,8 @@ static void fold_wall(struct fold *fold) {
         run->wall = quantity_bounded(UNIT_SECOND, fold_seconds(end_ns),
                                      fold->wall_is_at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
                                      by_last_process);
-        run->wall.detail = survivors ? _("processes of the run went on") : cut;
+        bool is_attached = json_object_get(run->start, "attach") != NULL;
+        run->wall.detail = survivors && !is_attached ? _("processes of the run went on") : cut;
     } else if (fold->last_t_ns >= 0) {
         end_ns = fold->last_t_ns;
         fold->wall_is_at_least = true;
@@ -67,6 +71,14 @@ static void fold_command(struct fold *fold) {
     if (json_object_get(run->end, "start_errno") != NULL) {
         run->command = quantity_open(UNIT_SECOND, QUANTITY_NOT_APPLICABLE,
                                      _("the command could not be started"));
+        return;
+    }
+    if (!fold_get_i64(run->end, "command_t_ns", &command_ns) && fold->ended && !run->running &&
+        json_object_get(run->end, "watching") != NULL &&
+        fold_get_i64(run->end, "t_ns", &command_ns)) {
+        run->command = quantity_bounded(UNIT_SECOND, fold_seconds(command_ns), QUANTITY_AT_LEAST,
+                                        "monotonic clock, start to the end of the watching");
+        run->command.detail = _("it went on when the watching ended");
         return;
     }
     if (!fold_get_i64(run->end, "command_t_ns", &command_ns)) {

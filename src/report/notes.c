@@ -47,6 +47,12 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
          N_("put `probelauf mark load` and `probelauf mark compute` into the command, or name "
             "the line of output that ends loading"),
          "probelauf run --pattern compute=REGEX -- ..."},
+    [NOTE_ATTACHED_NOT_SEPARATED] =
+        {N_("loading and computing of a process that ran already cannot be told apart from "
+            "outside"),
+         N_("a server's can: name the address that answers once it is ready; or start it under "
+            "probelauf"),
+         "probelauf run --attach PID --ready http://localhost:PORT/PATH"},
     [NOTE_MOSTLY_UNATTRIBUTED] = {N_("most of the time belongs to no known phase"),
                                   N_("mark where the other phases begin"), "probelauf mark PHASE"},
     [NOTE_GAPS] = {N_("there are gaps in the record"), NULL, NULL},
@@ -92,10 +98,12 @@ static void add_duration(struct strbuf *out, double seconds) {
     quantity_format_value(seconds, UNIT_SECOND, out);
 }
 
+/* Where the watching of a running process was ended, that it goes on is no surprise. */
 static bool find_survivors(const struct run *run, struct strbuf *evidence) {
     const json_t *survivors = json_get_array(run->end, "survivors");
     size_t count = json_array_size(survivors);
-    if (count == 0)
+    const char *watching = json_get_text(run->end, "watching", "process-ended");
+    if (count == 0 || strcmp(watching, "process-ended") != 0)
         return false;
     strbuf_printf(
         evidence,
@@ -162,6 +170,19 @@ static bool find_gaps(const struct run *run, struct strbuf *evidence) {
     return true;
 }
 
+static bool is_attached(const struct run *run) {
+    return json_object_get(run->start, "attach") != NULL;
+}
+
+/* Nobody said what the run is, and nothing in it told where its phases begin. */
+static bool lacks_phases(const struct run *run) {
+    return !run->lines_came_together &&
+           (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
+           !json_get_text(run->start, "phase", NULL) && !json_get_text(run->start, "step", NULL) &&
+           is_not_separated(&run->phase[PHASE_LOAD]) &&
+           is_not_separated(&run->phase[PHASE_COMPUTE]);
+}
+
 /* Does the note apply? Adds its evidence (foreign text: not yet printable). */
 static bool applies(const struct run *run, enum note_kind kind, struct arena *arena,
                     struct strbuf *evidence) {
@@ -194,12 +215,9 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
     case NOTE_BUFFERED:
         return run->lines_came_together;
     case NOTE_NOT_SEPARATED:
-        return !run->lines_came_together &&
-               (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
-               !json_get_text(run->start, "phase", NULL) &&
-               !json_get_text(run->start, "step", NULL) &&
-               is_not_separated(&run->phase[PHASE_LOAD]) &&
-               is_not_separated(&run->phase[PHASE_COMPUTE]);
+        return !is_attached(run) && lacks_phases(run);
+    case NOTE_ATTACHED_NOT_SEPARATED:
+        return is_attached(run) && lacks_phases(run);
     case NOTE_MOSTLY_UNATTRIBUTED:
         return find_unattributed(run, evidence);
     case NOTE_GAPS:
