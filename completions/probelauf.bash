@@ -21,11 +21,11 @@ _probelauf_other_command() {
     fi
 }
 
-_probelauf_commands='init check run mark log show compare annotate explain estimate block report import export ledger config completion help'
+_probelauf_commands='init check run mark log show compare annotate explain estimate block session report import export ledger config completion help'
 
 _probelauf_takes_value() {
     case $1 in
-    --condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
+    --attach|--condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--gpu|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
     esac
     return 1
 }
@@ -72,7 +72,7 @@ _probelauf() {
     run:--input) _probelauf_files "$cur"; return ;;
     run:--output) _probelauf_files "$cur"; return ;;
     run:--tee) _probelauf_words "auto none" "$cur"; return ;;
-    run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
+    run:--attach|run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--gpu|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
     mark:--items|mark:--length|mark:--batch|mark:--shape|mark:--result|mark:--note) return ;;
     log:--outcome) _probelauf_words "running ok failed start_failed gpu_oom host_oom shm_exhausted disk_full access_denied dependency gpu_fault budget interrupted killed preempted ended lost" "$cur"; return ;;
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
@@ -80,6 +80,8 @@ _probelauf() {
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
     estimate:--repeat|estimate:--env|estimate:--set|estimate:--freeze|estimate:--compare|estimate:--seed) return ;;
     block:--env) return ;;
+    session:--reason) _probelauf_words "unknown approval decision correction data-missing file-missing waiting-for-authors manual-action preparing-next failure-handling" "$cur"; return ;;
+    session:--offer|session:--env|session:--gpus|session:--note|session:--began|session:--at|session:--gap|session:--from|session:--to|session:--session|session:--after|session:--every|session:--exec|session:--limit|session:--behind) return ;;
     report:--format) _probelauf_words "markdown json csv" "$cur"; return ;;
     report:--output|report:-o) _probelauf_files "$cur"; return ;;
     report:--env|report:--limit) return ;;
@@ -94,7 +96,7 @@ _probelauf() {
         case $command in
         init) _probelauf_words "--title --output --plan --lang --color --quiet --verbose --help" "$cur" ;;
         check) _probelauf_words "--plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        run) _probelauf_words "--condition --block --env --step --purpose --phase --pattern --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
+        run) _probelauf_words "--attach --condition --block --env --step --purpose --phase --pattern --gpu --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
         mark) _probelauf_words "--end --items --length --batch --shape --result --note --lang --quiet --help" "$cur" ;;
         log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
@@ -103,6 +105,7 @@ _probelauf() {
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         estimate) _probelauf_words "--repeat --env --set --freeze --compare --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        session) _probelauf_words "--offer --env --gpus --note --began --at --reason --gap --from --to --session --after --every --exec --limit --behind --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         report) _probelauf_words "--format --output --env --limit --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
@@ -128,6 +131,13 @@ _probelauf() {
     block:list) _probelauf_words "" "$cur" ;;
     block:freeze) _probelauf_words "" "$cur" ;;
     block:*) _probelauf_words "list freeze" "$cur" ;;
+    session:start) _probelauf_words "" "$cur" ;;
+    session:stop) _probelauf_words "" "$cur" ;;
+    session:status) _probelauf_words "" "$cur" ;;
+    session:note) _probelauf_words "" "$cur" ;;
+    session:watch) _probelauf_words "" "$cur" ;;
+    session:list) _probelauf_words "" "$cur" ;;
+    session:*) _probelauf_words "start stop status note watch list" "$cur" ;;
     report:*) _probelauf_words "" "$cur" ;;
     import:journal) _probelauf_files "$cur" ;;
     import:*) _probelauf_words "journal" "$cur" ;;
@@ -143,7 +153,7 @@ _probelauf() {
     config:*) _probelauf_words "" "$cur" ;;
     completion:bash) _probelauf_words "" "$cur" ;;
     completion:*) _probelauf_words "bash" "$cur" ;;
-    help:*) _probelauf_words "init check run mark log show compare annotate explain estimate block report import export ledger config completion help" "$cur" ;;
+    help:*) _probelauf_words "init check run mark log show compare annotate explain estimate block session report import export ledger config completion help" "$cur" ;;
     esac
 }
 

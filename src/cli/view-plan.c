@@ -68,3 +68,13 @@ int view_plan(struct arena *arena, bool required, struct plan **ret_plan,
     }
     return rc;
 }
+
+int view_plan_quietly(struct arena *arena, struct plan **ret_plan, struct err *err) {
+    struct plan_complaints complaints = {0};
+    const char *path = NULL;
+    int rc = work_find_plan(opt_common.plan, arena, &path, err);
+    if (rc == 0 && path == NULL) {
+        rc = err_set(err, -ENOENT, "plan-missing", "there is no plan here");
+    }
+    return rc < 0 ? rc : plan_read(path, ret_plan, &complaints, err);
+}

@@ -9,6 +9,7 @@
 #include "exec/agents.h"
 #include "exec/blind-spots.h"
 #include "exec/paths.h"
+#include "probe/machine-key.h"
 #include "exec/process.h"
 #include "probe/procfs.h"
 #include "text/secret.h"
@@ -260,5 +261,8 @@ json_t *start_payload(const struct recorder *recorder) {
     char host[HOST_NAME_MAX + 1] = "";
     if (gethostname(host, sizeof host - 1) == 0)
         json_put_text(start, "host", host);
+    char machine[MACHINE_KEY_SIZE];
+    if (machine_key(&root_real, machine))
+        json_put_text(start, "machine", machine);
     return start;
 }

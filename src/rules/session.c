@@ -3,9 +3,10 @@
  * From records to sessions (session.h): which of them count, which runs belong to which. The parts
  * are in session-*.c. A record that cannot be read as what it says it is, is left out.
  */
-#include "rules/session-parts.h"
+#include "rules/session.h"
 
 #include "base/clock.h"
+#include "rules/session-parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -200,6 +201,7 @@ void session_derive(const struct session_input *input, struct arena *arena,
         session_sum(&works[i], input, arena);
     }
     *ret_list = (struct session_list){sessions, count};
+    session_find_paid(ret_list, NULL, arena);
 }
 
 /* ---- questions ---- */

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/plan.h"
 #include "model/run.h"
 #include "model/session.h"
 
@@ -43,6 +44,12 @@ struct session_list {
 /* Everything lives in arena and points into input. */
 void session_derive(const struct session_input *input, struct arena *arena,
                     struct session_list *ret_list);
+
+/* Paid time of those sessions whose offer stands in the plan (NULL: none is at hand). */
+void session_find_paid(struct session_list *list, const struct plan *plan, struct arena *arena);
+/* "2.49 EUR per hour", in arena; NULL where the offer cannot be relied on: *ret_why says why. */
+const char *session_rate(const struct session *session, const struct plan *plan, int64_t now_utc_ns,
+                         struct arena *arena, const char **ret_why);
 
 /* The session that runs on this machine, or NULL. */
 const struct session *session_running(const struct session_list *list);

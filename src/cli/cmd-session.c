@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* probelauf session start|stop|status|note|watch|list: the reservation clock, with reasons for the
+ * time in which nothing ran. No process stays behind. */
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "cli/session-watch.h"
+#include "cli/view.h"
+#include "cli/words.h"
+
+#include "base/clock.h"
+#include "base/msg.h"
+#include "report/session.h"
+#include "work/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE 100
+
+static const char *opt_offer, *opt_env, *opt_note, *opt_began, *opt_at, *opt_reason, *opt_from,
+    *opt_to, *opt_session, *opt_exec, *opt_after_session;
+static int64_t opt_gpus = -1, opt_gap, opt_limit = PAGE;
+static int64_t opt_idle_ns = 10 * 60 * NS_PER_S, opt_every_ns = 30 * NS_PER_S;
+
+static const char *words_reason(size_t index) {
+    return index < SESSION_REASON_COUNT_ ? session_reason_name((enum session_reason)index) : NULL;
+}
+
+static const struct opt_spec session_options[] = {
+    {.name = "offer",
+     .type = OPT_TEXT,
+     .target = &opt_offer,
+     .argument = N_("NAME"),
+     .verbs = "start",
+     .help = N_("The offer that is paid; with a plan one of its offers.")},
+    {.name = "env",
+     .type = OPT_TEXT,
+     .target = &opt_env,
+     .argument = N_("ID"),
+     .verbs = "start",
+     .help = N_("The environment; with a plan one of its environments.")},
+    {.name = "gpus",
+     .type = OPT_COUNT,
+     .target = &opt_gpus,
+     .argument = N_("N"),
+     .max = 100000,
+     .verbs = "start",
+     .help = N_("Reserved GPUs, used or not (without it what the plan says).")},
+    {.name = "note",
+     .type = OPT_TEXT,
+     .target = &opt_note,
+     .argument = N_("TEXT"),
+     .verbs = "start",
+     .help = N_("A remark.")},
+    {.name = "began",
+     .type = OPT_TEXT,
+     .target = &opt_began,
+     .argument = N_("TIME"),
+     .verbs = "start",
+     .help = N_("When the reservation began: 20m (ago), or a time in UTC.")},
+    {.name = "at",
+     .type = OPT_TEXT,
+     .target = &opt_at,
+     .argument = N_("TIME"),
+     .verbs = "stop",
+     .help = N_("When the reservation ended: 20m (ago), or a time in UTC.")},
+    {.name = "reason",
+     .type = OPT_CHOICE,
+     .target = &opt_reason,
+     .argument = N_("REASON"),
+     .words = words_reason,
+     .verbs = "note",
+     .help = N_("Why nothing ran; 'unknown' takes an answer back.")},
+    {.name = "gap",
+     .type = OPT_COUNT,
+     .target = &opt_gap,
+     .argument = N_("N"),
+     .min = 1,
+     .max = INT64_C(1000000000),
+     .conflicts = "from to",
+     .verbs = "note",
+     .help = N_("The gap that it is about, as 'session status' numbers them (without it the one "
+                "that goes on).")},
+    {.name = "from",
+     .type = OPT_TEXT,
+     .target = &opt_from,
+     .argument = N_("TIME"),
+     .verbs = "note",
+     .help = N_("Only about the idle time from then on: 20m (ago), or a time in UTC.")},
+    {.name = "to",
+     .type = OPT_TEXT,
+     .target = &opt_to,
+     .argument = N_("TIME"),
+     .verbs = "note",
+     .help = N_("Only about the idle time until then.")},
+    {.name = "session",
+     .type = OPT_TEXT,
+     .target = &opt_session,
+     .argument = N_("SESSION"),
+     .verbs = "note",
+     .help = N_("Another session than the running one.")},
+    {.name = "after",
+     .type = OPT_DURATION,
+     .target = &opt_idle_ns,
+     .argument = N_("TIME"),
+     .min = 1,
+     .max = INT64_MAX,
+     .verbs = "watch",
+     .help = N_("Speak up when nothing has run for so long (10m).")},
+    {.name = "every",
+     .type = OPT_DURATION,
+     .target = &opt_every_ns,
+     .argument = N_("TIME"),
+     .min = NS_PER_S / 10,
+     .max = 86400 * NS_PER_S,
+     .verbs = "watch",
+     .help = N_("How often to look (30s).")},
+    {.name = "exec",
+     .type = OPT_TEXT,
+     .target = &opt_exec,
+     .argument = N_("COMMAND"),
+     .verbs = "watch",
+     .help = N_("Run this by /bin/sh, once for each idle stretch; PROBELAUF_IDLE_SECONDS and "
+                "PROBELAUF_SESSION are set.")},
+    {.name = "limit",
+     .type = OPT_COUNT,
+     .target = &opt_limit,
+     .argument = N_("N"),
+     .max = INT64_C(1000000000),
+     .verbs = "list",
+     .help = N_("At most N sessions (100); 0: all.")},
+    {.name = "behind",
+     .type = OPT_TEXT,
+     .target = &opt_after_session,
+     .argument = N_("SESSION"),
+     .verbs = "list",
+     .help = N_("Go on behind this session: the \"next\" of the page before.")},
+    {.name = NULL},
+};
+
+/* What every verb works with. */
+struct scene {
+    struct arena *arena;
+    struct place place;
+    struct runs *runs;
+    struct work_sessions sessions;
+    struct plan *plan;
+};
+
+static void scene_done(struct scene *scene) {
+    work_sessions_done(&scene->sessions);
+    scene->plan = plan_free(scene->plan);
+    scene->runs = runs_close(scene->runs);
+    scene->arena = arena_free(scene->arena);
+}
+#define AUTO_SCENE __attribute__((cleanup(scene_done)))
+
+static int scene_open(struct scene *ret, struct err *err) {
+    *ret = (struct scene){.arena = arena_new()};
+    int rc = cli_place(ret->arena, &ret->place, err);
+    return rc < 0 ? rc : view_open(ret->arena, &ret->runs, err);
+}
+
+static void warn_unreadable(const struct work_sessions *sessions) {
+    if (sessions->unreadable > 0) {
+        AUTO_FREE char *text = mem_printf(
+            msg_plural((unsigned long)sessions->unreadable,
+                       "%zu run cannot be read and counts as never made; see 'probelauf ledger "
+                       "check'",
+                       "%zu runs cannot be read and count as never made; see 'probelauf ledger "
+                       "check'"),
+            sessions->unreadable);
+        cli_warning(text);
+    }
+}
+
+/* The sessions, with what the plan at hand says of their offers. */
+static int scene_read(struct scene *scene, enum work_sessions_what what, struct err *err) {
+    struct err ignored = ERR_INIT;
+    int rc = work_sessions_open(scene->runs, what, NULL, &scene->sessions, err);
+    if (rc < 0) {
+        return rc;
+    }
+    warn_unreadable(&scene->sessions);
+    if (scene->plan == NULL) {
+        (void)view_plan_quietly(scene->arena, &scene->plan, &ignored);
+    }
+    session_find_paid(&scene->sessions.list, scene->plan, scene->sessions.arena);
+    return 0;
+}
+
+static void print_one(const struct session *session) {
+    if (opt_common.json) {
+        cli_print_json(report_session_json(session));
+        return;
+    }
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_session_text(session, cli_style(STDOUT_FILENO), &text);
+    cli_print(&text);
+}
+
+/* After something was recorded: the session as it is now, for programs. What was recorded is
+ * durable; that it cannot be read back is no failure of it. */
+static int tell(struct scene *scene, const char *id, const char *note, struct err *err) {
+    const struct session *session = NULL;
+    if (!opt_common.json) {
+        cli_note(note);
+        return 0;
+    }
+    scene->runs = runs_close(scene->runs);
+    int rc = view_open(scene->arena, &scene->runs, err);
+    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
+    rc = rc < 0 ? rc : work_session_find(&scene->sessions, id, &session, err);
+    if (rc == 0) {
+        print_one(session);
+    }
+    return rc;
+}
+
+static int take_moment(const char *option, const char *text, int64_t *ret_utc_ns, struct err *err) {
+    return text == NULL ? 0 : words_to_moment(option, text, clock_utc_ns(), ret_utc_ns, err);
+}
+
+/* ---- start ---- */
+
+static int begin(struct scene *scene, int64_t began_utc_ns, struct err *err) {
+    const char *variable = getenv("PROBELAUF_ENV");
+    char id[UUID_TEXT_SIZE];
+    struct work_session_start start = {
+        .environment = opt_env,
+        .offer = opt_offer,
+        .note = opt_note,
+        .has_gpus = opt_gpus >= 0,
+        .gpus = opt_gpus,
+        .began_utc_ns = began_utc_ns,
+    };
+    if (start.environment == NULL && variable != NULL && variable[0] != '\0') {
+        start.environment = variable;
+    }
+    int rc = scene_open(scene, err);
+    rc = rc < 0 ? rc : view_plan(scene->arena, false, &scene->plan, NULL, err);
+    start.plan = scene->plan;
+    rc = rc < 0 ? rc : work_session_start(&scene->place, scene->runs, &start, id, err);
+    if (rc < 0) {
+        return rc;
+    }
+    AUTO_FREE char *note = mem_printf(
+        _("session %s begins; 'probelauf session stop' ends it%s"), id + UUID_TEXT_SIZE - 9,
+        scene->plan == NULL ? _(" (no plan is here: it counts for no study)") : "");
+    return tell(scene, id, note, err);
+}
+
+static int session_start(int argc, char **argv) {
+    (void)argc;
+    (void)argv;
+    AUTO_SCENE struct scene scene = {0};
+    struct err err = ERR_INIT;
+    int64_t began_utc_ns = 0;
+    if (take_moment("began", opt_began, &began_utc_ns, &err) < 0) {
+        return cli_usage_error("session", &err);
+    }
+    return begin(&scene, began_utc_ns, &err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+}
+
+/* ---- stop ---- */
+
+static void warn_running(const struct session *session) {
+    size_t running = 0;
+    for (size_t i = 0; i < session->run_count; i++) {
+        running += session->runs[i].running;
+    }
+    if (running > 0) {
+        AUTO_FREE char *text =
+            mem_printf(msg_plural((unsigned long)running, "%zu run still runs; it goes on",
+                                  "%zu runs still run; they go on"),
+                       running);
+        cli_warning(text);
+    }
+}
+
+/* What the session came to, in one line. */
+static int say_stopped(struct scene *scene, const char *id, struct err *err) {
+    const struct session *session = NULL;
+    scene->runs = runs_close(scene->runs);
+    int rc = view_open(scene->arena, &scene->runs, err);
+    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
+    rc = rc < 0 ? rc : work_session_find(&scene->sessions, id, &session, err);
+    if (rc < 0) {
+        return rc;
+    }
+    warn_running(session);
+    if (opt_common.json) {
+        print_one(session);
+        return 0;
+    }
+    AUTO_STRBUF struct strbuf reserved = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf idle = STRBUF_INIT;
+    const struct quantity_style style = {.ascii = cli_style(STDERR_FILENO).ascii};
+    quantity_format(&session->reserved, style, &reserved);
+    quantity_format(&session->idle, style, &idle);
+    AUTO_FREE char *text =
+        mem_printf(_("session %s is over: reserved %s, idle %s, runs: %zu ('probelauf session "
+                     "status %s' shows more)"),
+                   session->id + UUID_TEXT_SIZE - 9, strbuf_str(&reserved), strbuf_str(&idle),
+                   session->run_count, session->id + UUID_TEXT_SIZE - 9);
+    cli_note(text);
+    return 0;
+}
+
+static int session_stop(int argc, char **argv) {
+    AUTO_SCENE struct scene scene = {0};
+    struct err err = ERR_INIT;
+    char id[UUID_TEXT_SIZE] = "";
+    int64_t at_utc_ns = 0;
+    if (take_moment("at", opt_at, &at_utc_ns, &err) < 0) {
+        return cli_usage_error("session", &err);
+    }
+    int rc = scene_open(&scene, &err);
+    rc = rc < 0 ? rc
+                : work_session_stop(&scene.place, scene.runs, argc > 0 ? argv[0] : NULL, at_utc_ns,
+                                    id, &err);
+    rc = rc < 0 ? rc : say_stopped(&scene, id, &err);
+    return rc < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+}
+
+/* ---- status ---- */
+
+static int show(struct scene *scene, const char *ref, struct err *err) {
+    const struct session *session = NULL;
+    int rc = scene_open(scene, err);
+    rc = rc < 0 ? rc
+                : scene_read(scene, ref != NULL ? WORK_SESSIONS_ALL : WORK_SESSIONS_RUNNING, err);
+    if (rc == 0 && ref != NULL) {
+        rc = work_session_find(&scene->sessions, ref, &session, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    session = ref != NULL ? session : session_running(&scene->sessions.list);
+    if (session != NULL || opt_common.json) {
+        print_one(session);
+        return 0;
+    }
+    AUTO_STRBUF struct strbuf none = STRBUF_INIT;
+    strbuf_printf(&none, "%s\n",
+                  _("no session runs on this machine; 'probelauf session start' begins one, "
+                    "'probelauf session list' shows those that are over"));
+    cli_print(&none);
+    return 0;
+}
+
+static int session_status(int argc, char **argv) {
+    AUTO_SCENE struct scene scene = {0};
+    struct err err = ERR_INIT;
+    return show(&scene, argc > 0 ? argv[0] : NULL, &err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+}
+
+/* ---- note ---- */
+
+static int read_note(struct work_session_note *ret, struct err *err) {
+    *ret = (struct work_session_note){.ref = opt_session, .gap = opt_gap};
+    if (opt_reason == NULL) {
+        return err_set(err, -EINVAL, "usage-needs", "a note needs '--reason REASON'");
+    }
+    (void)session_reason_from_name(opt_reason, &ret->reason);
+    int rc = take_moment("from", opt_from, &ret->from_utc_ns, err);
+    return rc < 0 ? rc : take_moment("to", opt_to, &ret->to_utc_ns, err);
+}
+
+static int session_note(int argc, char **argv) {
+    AUTO_SCENE struct scene scene = {0};
+    struct err err = ERR_INIT;
+    struct work_session_note note;
+    char id[UUID_TEXT_SIZE] = "";
+    if (read_note(&note, &err) < 0) {
+        return cli_usage_error("session", &err);
+    }
+    note.text = argc > 0 ? argv[0] : NULL;
+    int rc = scene_open(&scene, &err);
+    rc = rc < 0 ? rc : work_session_note(&scene.place, scene.runs, &note, id, &err);
+    if (rc == 0) {
+        AUTO_FREE char *said = mem_printf(_("noted in session %s: %s"), id + UUID_TEXT_SIZE - 9,
+                                          report_session_reason(note.reason));
+        rc = tell(&scene, id, said, &err);
+    }
+    return rc < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+}
+
+/* ---- watch ---- */
+
+static int watch_run(int argc, char **argv) {
+    (void)argc;
+    (void)argv;
+    struct err err = ERR_INIT;
+    const struct session_watch watch = {
+        .after_ns = opt_idle_ns, .every_ns = opt_every_ns, .command = opt_exec};
+    return session_watch(&watch, &err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+}
+
+/* ---- list ---- */
+
+static int list(struct scene *scene, struct err *err) {
+    const struct session *behind = NULL;
+    int rc = scene_open(scene, err);
+    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
+    if (rc == 0 && opt_after_session != NULL) {
+        rc = work_session_find(&scene->sessions, opt_after_session, &behind, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    const struct session_list *all = &scene->sessions.list;
+    size_t count = behind != NULL ? (size_t)(behind - all->items) : all->count;
+    size_t page = opt_limit > 0 && (size_t)opt_limit < count ? (size_t)opt_limit : count;
+    const struct session **newest = arena_alloc(scene->arena, (page + 1) * sizeof(*newest));
+    for (size_t i = 0; i < page; i++) {
+        newest[i] = &all->items[count - 1 - i];
+    }
+    const char *next = page < count && page > 0 ? newest[page - 1]->id : NULL;
+    if (opt_common.json) {
+        cli_print_json(report_session_list_json(newest, page, next));
+        return 0;
+    }
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_session_list_text(newest, page, cli_style(STDOUT_FILENO), &text);
+    cli_print(&text);
+    if (next != NULL && !opt_common.quiet) {
+        AUTO_FREE char *hint = mem_printf(
+            _("there are older sessions: add '--behind %s', or '--limit 0' for all"), next);
+        cli_note(hint);
+    }
+    return 0;
+}
+
+static int session_list(int argc, char **argv) {
+    (void)argc;
+    (void)argv;
+    AUTO_SCENE struct scene scene = {0};
+    struct err err = ERR_INIT;
+    return list(&scene, &err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+}
+
+static const struct command_verb session_verbs[] = {
+    {.name = "start",
+     .summary = N_("The machine is reserved from now on, or since --began."),
+     .usage = N_("[--offer NAME] [--env ID] [--gpus N] [--began TIME] [--note TEXT]"),
+     .json = true,
+     .operand = "",
+     .run = session_start},
+    {.name = "stop",
+     .summary = N_("It is not any more."),
+     .usage = N_("[SESSION] [--at TIME]"),
+     .max_args = 1,
+     .json = true,
+     .operand = "",
+     .run = session_stop},
+    {.name = "status",
+     .summary = N_("How long it runs, what ran, and which gaps have no reason yet."),
+     .usage = N_("[SESSION]"),
+     .max_args = 1,
+     .json = true,
+     .operand = "",
+     .run = session_status},
+    {.name = "note",
+     .summary = N_("Why nothing runs, or ran."),
+     .usage = N_("--reason REASON [--gap N | --from TIME --to TIME] [--session SESSION] [TEXT]"),
+     .max_args = 1,
+     .json = true,
+     .operand = "",
+     .run = session_note},
+    {.name = "watch",
+     .summary = N_("Warn when the reserved machine idles; Ctrl-C ends it, the session goes on."),
+     .usage = N_("[--after TIME] [--every TIME] [--exec COMMAND]"),
+     .operand = "",
+     .run = watch_run},
+    {.name = "list",
+     .summary = N_("All sessions, newest first."),
+     .usage = N_("[--limit N] [--behind SESSION]"),
+     .json = true,
+     .operand = "",
+     .run = session_list},
+    {.name = NULL},
+};
+
+const struct command command_session = {
+    .name = "session",
+    .summary = N_("The reservation clock: how long a machine is reserved, and why it idles."),
+    .details =
+        N_("A session is nothing but records; no process stays behind, and a kill or a restart "
+           "loses nothing. Runs on the same machine belong to it by their time; what lies between "
+           "them is idle, with a reason only where somebody said one. It never stops a machine."),
+    .examples =
+        N_("probelauf session start --offer lambda-h100 --env rented  # the machine is there\n"
+           "probelauf session status  # reserved, run, idle; gaps without a reason\n"
+           "probelauf session note --reason waiting-for-authors \"asked about the seed\"\n"
+           "probelauf session note --gap 2 --reason data-missing \"checkpoint was not there\"\n"
+           "probelauf session watch --after 10m --exec 'notify-send idle'  # in another shell\n"
+           "probelauf session stop --at 15m  # it was given back a quarter of an hour ago\n"),
+    .options = session_options,
+    .verbs = session_verbs,
+    .operand = "",
+    .traits = COMMAND_LEDGER | COMMAND_JSON | COMMAND_PLAN,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What of a session is paid, by the offer that it names. Time only: amounts of money are not
+ * computed here, and a rate is shown only where the offer says where and when it was seen and has
+ * not run out.
+ */
+#include "rules/session.h"
+
+#include "base/clock.h"
+#include "base/msg.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS_PER_DAY (INT64_C(86400) * NS_PER_S)
+
+static const struct plan_offer *find_offer(const struct plan *plan, const char *id) {
+    for (size_t i = 0; plan && id && i < plan->offer_count; i++)
+        if (plan->offers[i].id && strcmp(plan->offers[i].id, id) == 0)
+            return &plan->offers[i];
+    return NULL;
+}
+
+static double seconds(const struct plan_duration *duration) {
+    return duration->given && duration->ns > 0 ? (double)duration->ns / (double)NS_PER_S : 0.0;
+}
+
+static struct quantity paid_time(const struct session *session, const struct plan *plan,
+                                 struct arena *arena) {
+    const struct plan_offer *offer = find_offer(plan, session->offer);
+    if (!session->offer)
+        return quantity_open(UNIT_SECOND, QUANTITY_NO_OFFER,
+                             _("the session names no offer: start with --offer NAME"));
+    if (!offer)
+        return quantity_open(UNIT_SECOND, QUANTITY_NO_OFFER,
+                             arena_printf(arena,
+                                          plan ? _("the plan has no offer '%s'")
+                                               : _("the plan with offer '%s' is not at hand"),
+                                          session->offer));
+    struct quantity paid = session->reserved;
+    double increment = seconds(&offer->increment), minimum = seconds(&offer->minimum);
+    const char **sources = arena_alloc(arena, sizeof(*sources));
+    if (increment > 0.0)
+        paid.value = ceil(paid.value / increment - 1e-9) * increment;
+    if (paid.value < minimum)
+        paid.value = minimum;
+    paid.method = increment > 0.0 ? "reserved time, rounded up to the offer's billing increment"
+                                  : "reserved time";
+    if (increment <= 0.0 && !paid.detail)
+        paid.detail = _("the offer says no billing increment");
+    sources[0] = plan_source(plan, offer->at, arena);
+    paid.sources = sources;
+    paid.source_count = 1;
+    return paid;
+}
+
+void session_find_paid(struct session_list *list, const struct plan *plan, struct arena *arena) {
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[i].paid = paid_time(&list->items[i], plan, arena);
+        list->items[i].amount =
+            quantity_open(NULL, QUANTITY_NO_OFFER, _("this version gives no amounts yet"));
+    }
+}
+
+const char *session_rate(const struct session *session, const struct plan *plan, int64_t now_utc_ns,
+                         struct arena *arena, const char **ret_why) {
+    const struct plan_offer *offer = find_offer(plan, session->offer);
+    *ret_why = NULL;
+    if (!session->offer)
+        *ret_why = _("the session names no offer");
+    else if (!offer)
+        *ret_why = _("the offer is in no plan at hand");
+    else if (!offer->rate.given || !offer->currency || !offer->per)
+        *ret_why = _("the offer names no rate");
+    else if (!offer->source || !offer->seen.given)
+        *ret_why = _("the offer does not say where and when it was seen");
+    else if (offer->valid_until.given && now_utc_ns - NS_PER_DAY >= offer->valid_until.utc_ns)
+        *ret_why = _("the offer has expired");
+    if (*ret_why)
+        return NULL;
+    int64_t micros = offer->rate.micros, fraction = micros % 1000000;
+    char digits[8] = "";
+    int kept = 6;
+    char *text = arena_printf(arena, "%06lld", (long long)(fraction < 0 ? -fraction : fraction));
+    while (kept > 2 && text[kept - 1] == '0')
+        kept--;
+    memcpy(digits, text, (size_t)kept);
+    return arena_printf(arena, _("%lld.%s %s per %s"), (long long)(micros / 1000000), digits,
+                        offer->currency, offer->per);
+}
