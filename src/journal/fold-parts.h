@@ -16,7 +16,9 @@ struct fold {
     int64_t last_t_ns; /* latest time in any record; -1: none */
 
     json_t *marks, *phases, *children; /* arrays of records, owned by fold_run */
-    json_t *counters;      /* latest value of each key of the COUNTERS, owned by fold_run */
+    json_t *devices;  /* the last DEVICE of each accelerator, array owned by fold_run */
+    json_t *probe;    /* the last DEVICE that says what can be watched, owned by fold_run; NULL */
+    json_t *counters; /* latest value of each key of the COUNTERS, owned by fold_run */
     json_t *last_counters; /* the last COUNTERS alone, owned by fold_run; NULL: none */
     bool has_error_tail;   /* the run's tail is that of standard error, or of both */
     bool unreaped;         /* said by any COUNTERS */
@@ -49,6 +51,31 @@ void fold_work(struct fold *fold);   /* items, length, batch, shape, results, ba
 void fold_series(struct fold *fold, const void *bytes, size_t length);
 /* Latest tick of all CHUNKs; -1: none. */
 int64_t fold_last_tick(const void *bytes, size_t length);
+
+void fold_gpus(struct fold *fold, const void *bytes, size_t length);  /* after fold_phases */
+void fold_cache(struct fold *fold, const void *bytes, size_t length); /* after fold_phases */
+
+/* Curves outside the run's arena, in the order of definition (fold-series.c). */
+struct fold_curve {
+    uint32_t id;
+    const char *name, *unit, *device, *method; /* in the run's arena; device, method may be NULL */
+    bool is_counter;
+    double per_unit, interval_s; /* interval_s 0: not told */
+    double *time_s, *value;      /* NaN: no value */
+    size_t count, capacity;
+};
+struct fold_curves {
+    struct fold_curve *items;
+    size_t count;
+    uint64_t points;
+    bool is_full; /* there was more than is read */
+};
+void fold_curves_done(struct fold_curves *curves);
+#define AUTO_CURVES __attribute__((cleanup(fold_curves_done)))
+typedef bool (*fold_wanted_fn)(const char *name);
+/* wanted NULL: all. */
+void fold_curves_read(struct fold *fold, const void *bytes, size_t length, fold_wanted_fn wanted,
+                      struct fold_curves *ret_curves);
 
 /* As journal_record_json; what other runs say as well is taken from `shared`, NULL: nothing. */
 json_t *fold_shared_json(struct fold_shared *shared, const struct journal_record *record);

@@ -12,66 +12,49 @@
 
 #define POINTS_MAX (UINT64_C(1) << 26) /* of all series: a month of 20 series at 1 Hz */
 
-struct curve {
-    const char *name, *unit, *device;
-    bool is_counter;
-    double per_unit;
-    double *time_s, *value;
-    size_t count, capacity;
-};
-
-struct curves {
-    struct chunk_coder coder;
-    struct curve *items; /* in order of definition */
-    size_t count;
-    uint32_t *ids;
-    uint64_t points;
-    int64_t last_ns;
-    bool is_full;
-};
-
-static void curves_done(struct curves *curves) {
+void fold_curves_done(struct fold_curves *curves) {
     for (size_t i = 0; i < curves->count; i++) {
         mem_free_ptr(&curves->items[i].time_s);
         mem_free_ptr(&curves->items[i].value);
     }
     mem_free_ptr(&curves->items);
-    mem_free_ptr(&curves->ids);
-    chunk_coder_done(&curves->coder);
 }
-#define AUTO_CURVES __attribute__((cleanup(curves_done)))
 
-static struct curve *find_curve(const struct curves *curves, uint32_t id) {
+static struct fold_curve *find_curve(const struct fold_curves *curves, uint32_t id) {
     for (size_t i = 0; i < curves->count; i++) {
-        if (curves->ids[i] == id) {
+        if (curves->items[i].id == id) {
             return &curves->items[i];
         }
     }
     return NULL;
 }
 
-static void define(struct curves *curves, struct fold *fold, const json_t *series) {
-    int64_t id, per_unit = 1;
-    const char *name = fold_text(fold, series, "name");
-    if (name == NULL || !fold_get_i64(series, "id", &id) || id > UINT32_MAX ||
-        curves->count == CHUNK_SERIES_MAX || find_curve(curves, (uint32_t)id) != NULL) {
+static void define(struct fold_curves *curves, struct fold *fold, const json_t *series,
+                   fold_wanted_fn wanted) {
+    int64_t id, per_unit = 1, interval_ns = 0;
+    const char *name = json_get_text(series, "name", NULL);
+    if (name == NULL || (wanted != NULL && !wanted(name)) || !fold_get_i64(series, "id", &id) ||
+        id > UINT32_MAX || curves->count == CHUNK_SERIES_MAX ||
+        find_curve(curves, (uint32_t)id) != NULL) {
         return;
     }
     fold_get_i64(series, "per_unit", &per_unit);
+    fold_get_i64(series, "interval_ns", &interval_ns);
     const char *unit = fold_text(fold, series, "unit");
     curves->items = mem_realloc(curves->items, curves->count + 1, sizeof *curves->items);
-    curves->ids = mem_realloc(curves->ids, curves->count + 1, sizeof *curves->ids);
-    curves->ids[curves->count] = (uint32_t)id;
-    curves->items[curves->count++] = (struct curve){
-        .name = name,
+    curves->items[curves->count++] = (struct fold_curve){
+        .id = (uint32_t)id,
+        .name = arena_strdup(fold->run->arena, name),
         .unit = unit != NULL ? unit : UNIT_RATIO,
         .device = fold_text(fold, series, "device"),
+        .method = fold_text(fold, series, "method"),
+        .interval_s = fold_seconds(interval_ns),
         .is_counter = strcmp(json_get_text(series, "kind", ""), "counter") == 0,
         .per_unit = per_unit > 0 ? (double)per_unit : 1,
     };
 }
 
-static void add_points(struct curve *curve, const int64_t *time_ns, const int64_t *value,
+static void add_points(struct fold_curve *curve, const int64_t *time_ns, const int64_t *value,
                        size_t count) {
     if (curve->count + count > curve->capacity) {
         curve->capacity = 2 * curve->capacity + count;
@@ -85,11 +68,11 @@ static void add_points(struct curve *curve, const int64_t *time_ns, const int64_
     }
 }
 
-static void add_chunk(struct curves *curves, const struct chunk *chunk) {
+static void add_chunk(struct fold_curves *curves, const struct chunk *chunk) {
     for (size_t s = 0; s < chunk->series_count; s++) {
-        struct curve *curve = find_curve(curves, chunk->series[s]);
+        struct fold_curve *curve = find_curve(curves, chunk->series[s]);
         if (curve == NULL) {
-            continue; /* no SERIES record: a number without a name is no fact */
+            continue; /* no SERIES record: a number without a name is no fact; or not wanted */
         }
         curves->points += chunk->tick_count;
         if (curves->points > POINTS_MAX) {
@@ -127,21 +110,28 @@ static const double *moved(struct arena *arena, const double *values, size_t cou
     return copy;
 }
 
-void fold_series(struct fold *fold, const void *bytes, size_t length) {
-    AUTO_CURVES struct curves curves = {0};
+void fold_curves_read(struct fold *fold, const void *bytes, size_t length, fold_wanted_fn wanted,
+                      struct fold_curves *ret_curves) {
+    struct chunk_coder coder = {0};
     struct journal_reader reader;
     struct journal_record record;
     struct err err = ERR_INIT;
     if (journal_reader_init(&reader, bytes, length, &err) < 0) {
         return;
     }
-    while (!curves.is_full && journal_reader_next(&reader, &record)) {
+    while (!ret_curves->is_full && journal_reader_next(&reader, &record)) {
         if (record.kind == JOURNAL_SERIES) {
             AUTO_JSON json_t *json = journal_record_json(&record);
-            define(&curves, fold, json);
+            define(ret_curves, fold, json, wanted);
         }
-        each_chunk(&curves.coder, &record, chunk_to_curves, &curves);
+        each_chunk(&coder, &record, chunk_to_curves, ret_curves);
     }
+    chunk_coder_done(&coder);
+}
+
+void fold_series(struct fold *fold, const void *bytes, size_t length) {
+    AUTO_CURVES struct fold_curves curves = {0};
+    fold_curves_read(fold, bytes, length, NULL, &curves);
     if (curves.is_full) {
         fold_add_gap(fold, "samples", _("there are more samples than this program reads"), 0,
                      fold->horizon_ns);
@@ -150,7 +140,7 @@ void fold_series(struct fold *fold, const void *bytes, size_t length) {
     run->series = arena_alloc(run->arena, (curves.count + 1) * sizeof *run->series);
     run->series_count = curves.count;
     for (size_t i = 0; i < curves.count; i++) {
-        const struct curve *curve = &curves.items[i];
+        const struct fold_curve *curve = &curves.items[i];
         run->series[i] = (struct run_series){
             .name = curve->name,
             .unit = curve->unit,

@@ -164,6 +164,30 @@ static void take_end(struct fold *fold, json_t *record) {
     json_object_update(fold->run->end, record);
 }
 
+#define DEVICES_MAX 4096u
+
+/* The last of a device holds, at the place of its first. */
+static void take_device(struct fold *fold, json_t *record) {
+    int64_t number, other;
+    if (json_get_text(record, "probe", NULL) != NULL) {
+        json_decref(fold->probe);
+        fold->probe = json_incref(record);
+        return;
+    }
+    if (!fold_get_i64(record, "device", &number)) {
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(fold->devices); i++) {
+        if (fold_get_i64(json_array_get(fold->devices, i), "device", &other) && other == number) {
+            json_array_set(fold->devices, i, record);
+            return;
+        }
+    }
+    if (json_array_size(fold->devices) < DEVICES_MAX) {
+        json_array_append(fold->devices, record);
+    }
+}
+
 /* Objects of the run are filled once; what stands again is not believed. */
 static void take_once(json_t *target, json_t *record) {
     if (json_object_size(target) == 0) {
@@ -212,7 +236,10 @@ static void take_record(struct fold *fold, const struct journal_record *record) 
     case JOURNAL_TEXT:
         take_text(fold, json);
         break;
-    default: /* kinds of later versions, and those that are no figure (DEVICE, SERIES) */
+    case JOURNAL_DEVICE:
+        take_device(fold, json);
+        break;
+    default: /* kinds of later versions, and those that are no figure (SERIES) */
         break;
     }
 }
@@ -315,27 +342,6 @@ static void fold_event(struct fold *fold, const json_t *event) {
     }
 }
 
-/* GPU probing comes with its own records (DEVICE); without it every field is open, with the reason.
- */
-static void fold_gpus(struct fold *fold) {
-    struct run *run = fold->run;
-    const char *why = _("GPU probing not built in");
-    struct quantity bytes = quantity_open(UNIT_BYTE, QUANTITY_NOT_SUPPORTED, why);
-    run->gpus = arena_alloc(run->arena, sizeof *run->gpus);
-    run->gpu_count = 1;
-    run->gpus[0] = (struct run_gpu){
-        .index = -1,
-        .total = bytes,
-        .device_used = bytes,
-        .process_used = bytes,
-        .allocated = bytes,
-        .reserved = bytes,
-        .busy = quantity_open(UNIT_RATIO, QUANTITY_NOT_SUPPORTED, why),
-        .idle = quantity_open(UNIT_SECOND, QUANTITY_NOT_SUPPORTED, why),
-        .energy = quantity_open(UNIT_JOULE, QUANTITY_NOT_SUPPORTED, why),
-    };
-}
-
 static int check_header(const struct journal_reader *reader, const json_t *header,
                         struct err *err) {
     if (json_get_text(header, "run", NULL) == NULL) {
@@ -356,6 +362,8 @@ static void fold_done(struct fold *fold) {
     json_decref(fold->marks);
     json_decref(fold->phases);
     json_decref(fold->children);
+    json_decref(fold->devices);
+    json_decref(fold->probe);
     json_decref(fold->counters);
     json_decref(fold->last_counters);
 }
@@ -378,6 +386,7 @@ int fold_run(const struct fold_input *input, bool with_series, struct run **ret_
         .marks = json_array(),
         .phases = json_array(),
         .children = json_array(),
+        .devices = json_array(),
         .counters = json_object(),
     };
     struct journal_record record;
@@ -403,7 +412,8 @@ int fold_run(const struct fold_input *input, bool with_series, struct run **ret_
     fold_phases(&fold);
     fold_host(&fold);
     fold_work(&fold);
-    fold_gpus(&fold);
+    fold_gpus(&fold, input->bytes, input->length);
+    fold_cache(&fold, input->bytes, input->length);
     if (with_series) {
         fold_series(&fold, input->bytes, input->length);
     }

@@ -41,7 +41,7 @@ static inline void quantity_line(const struct quantity *q, char ret[96]) {
     } else {
         assert_int_equal(q->state, QUANTITY_MEASURED);
         assert_non_null(q->method);
-        snprintf(ret, 96, "%s %.10g %s", bounds[q->bound], q->value, unit);
+        snprintf(ret, 96, "%s %.12g %s", bounds[q->bound], q->value, unit);
     }
 }
 

@@ -29,8 +29,9 @@ static void knows_who_it_is(void **state) {
     assert_string_equal(run->note, "first try");
     assert_int_equal(json_array_size(run->changes), 1);
     assert_int_equal(run->gpu_count, 1);
-    assert_quantity(run->gpus[0].total, "open not-supported byte");
-    assert_string_equal(run->gpus[0].total.detail, "GPU probing not built in");
+    assert_quantity(run->gpus[0].total, "open not-in-record byte");
+    assert_string_equal(run->gpus[0].total.detail,
+                        "the version that wrote the record did not look at GPUs");
     assert_int_equal(run->validity, RUN_UNCHECKED);
     assert_string_equal(run->verified, "not-checked");
 }

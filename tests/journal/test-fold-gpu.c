@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Devices of a run and what the driver says of their memory and energy; and why there is none. */
+#include "gpu-support.h"
+
+#define END_10 "{'t_ns':10000000000,'command_t_ns':10000000000,'exit_code':0}"
+
+/* ---- no device ---- */
+
+static void says_why_there_is_none(void **state) {
+    (void)state;
+    static const struct {
+        const char *start, *device, *environment, *reason, *detail;
+    } cases[] = {
+        {"", NULL, NULL, "open not-in-record byte",
+         "the version that wrote the record did not look at GPUs"},
+        {",'agents':{}", NULL, NULL, "open not-sampled byte", "the record says nothing of GPUs"},
+        {",'agents':{}", NULL, "{'gpu':{'count':0,'devices':[]}}", "open not-applicable byte",
+         "no GPU was found on this machine"},
+        {"", "{'probe':'nvml','state':'ready','count':0}", NULL, "open not-applicable byte",
+         "no GPU was found on this machine"},
+        {"", "{'probe':'nvml','state':'ready','count':2}", NULL, "open not-sampled byte",
+         "the run ended before the driver was read"},
+        {"", "{'probe':'nvml','state':'absent'}", "{'gpu':{'count':0}}", "open not-applicable byte",
+         "no GPU was found on this machine"},
+        {"", "{'probe':'nvml','state':'absent'}", "{'gpu':{'count':1}}", "open not-supported byte",
+         "the driver's library (libnvidia-ml.so.1) was not found"},
+        {"", "{'probe':'nvml','state':'absent'}", NULL, "open not-supported byte",
+         "the driver's library (libnvidia-ml.so.1) was not found"},
+        {"", "{'probe':'nvml','state':'mismatch','detail':'535 and 550'}", "{'gpu':{'count':0}}",
+         "open failed byte",
+         "the GPU driver's library and its kernel module are of different versions: the driver was "
+         "exchanged (535 and 550)"},
+        {"", "{'probe':'nvml','state':'no-permission'}", NULL, "open not-permitted byte",
+         "the GPU's device files may not be opened here"},
+        {"", "{'probe':'nvml','state':'of the future'}", NULL, "open not-supported byte",
+         "the GPUs could not be looked at"},
+        {"", "{'device':0,'mine':'no','uuid':'" U0 "'}", NULL, "open not-applicable byte",
+         "the run used none of the GPUs of this machine"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+        begin(&bytes, cases[i].start);
+        if (cases[i].device != NULL) {
+            add(&bytes, JOURNAL_DEVICE, cases[i].device);
+        }
+        if (cases[i].environment != NULL) {
+            add(&bytes, JOURNAL_ENVIRONMENT, cases[i].environment);
+        }
+        add(&bytes, JOURNAL_END, END_10);
+        AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+        assert_int_equal(run->gpu_count, 1);
+        assert_null(run->gpus[0].uuid);
+        assert_quantity(run->gpus[0].device_used, cases[i].reason);
+        assert_string_equal(run->gpus[0].device_used.detail, cases[i].detail);
+        assert_int_equal(run->gpu_others, i + 1 == ARRAY_LENGTH(cases) ? 1 : 0);
+    }
+}
+
+/* ---- devices ---- */
+
+static void lists_those_that_may_be_mine(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add(&bytes, JOURNAL_DEVICE, "{'probe':'nvml','state':'ready','count':3}");
+    add_device(&bytes, 0, U0, ",'mine':'unknown'");
+    add_device(&bytes, 1, U1, ",'mine':'no','mine_by':'CUDA_VISIBLE_DEVICES'");
+    add_device(&bytes, 2, "MIG-3", ",'mine':'unknown','parent':'" U1 "'");
+    add_device(&bytes, 0, U0, MINE); /* the last of a device holds */
+    add(&bytes, JOURNAL_DEVICE, "{'device':-1,'mine':'yes'}");
+    add(&bytes, JOURNAL_DEVICE, "{'uuid':'no number','mine':'yes'}");
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_int_equal(run->gpu_count, 2);
+    assert_int_equal(run->gpu_others, 1);
+    assert_string_equal(run->gpus[0].uuid, U0);
+    assert_string_equal(run->gpus[0].bus_id, "00000000:01:00.0");
+    assert_string_equal(run->gpus[0].mine_by, "only one");
+    assert_int_equal(run->gpus[0].mine, RUN_YES);
+    assert_int_equal(run->gpus[0].index, 0);
+    assert_false(run->gpus[0].stand_in);
+    assert_int_equal(run->gpus[1].mine, RUN_NOT_KNOWN);
+    assert_string_equal(run->gpus[1].parent, U1);
+    assert_int_equal(run->gpus[0].others, RUN_NOT_KNOWN);
+    assert_quantity(run->gpus[0].total, "= 107374182400 byte");
+    assert_string_equal(run->gpus[0].total.method, "driver (v2)");
+    assert_quantity(run->gpus[0].baseline, "= 1073741824 byte");
+    assert_quantity(run->gpus[0].device_used, "open not-sampled byte");
+    assert_quantity(run->gpus[0].left, "open not-sampled byte");
+    assert_quantity(run->gpus[0].energy, "open not-sampled J");
+    assert_quantity(run->gpus[0].busy, "open not-sampled 1");
+}
+
+static void knows_stand_ins(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, U0, MINE ",'stand_in':true");
+    add(&bytes, JOURNAL_DEVICE, "{'device':1,'mine':'yes','name':'NVIDIA H200 (Stand-In)'}");
+    add_device(&bytes, 2, U1, MINE ",'stand_in':'yes'");
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_true(run->gpus[0].stand_in);
+    assert_true(run->gpus[1].stand_in);
+    assert_false(run->gpus[2].stand_in);
+}
+
+/* ---- memory ---- */
+
+static void peaks_are_those_of_samples(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, U0, MINE);
+    CURVE(&bytes, 10, GPU_SERIES_USED, U0, "gauge", 1, 500, 1000, GIB(1), GIB(2), GIB(5), GIB(4),
+          GIB(30), GIB(20), ABSENT, GIB(20), GIB(20), GIB(1));
+    CURVE(&bytes, 11, GPU_SERIES_PROCESS_USED, U0, "gauge", 1, 5000, 1000, GIB(20), ABSENT);
+    CURVE(&bytes, 12, GPU_SERIES_USED, U1, "gauge", 1, 500, 1000, GIB(90));
+    add(&bytes, JOURNAL_COUNTERS,
+        "{'t_ns':10000000000,'gpu':[{'device':0,'used_peak_bytes':34359738368,'used_samples':100,"
+        "'others':false,'left_bytes':0},{'device':1,'used_peak_bytes':1}]}");
+    add_phases_and_end(&bytes);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    const struct run_gpu *gpu = &run->gpus[0];
+    assert_int_equal(run->series_count, 0); /* not asked for */
+    assert_quantity(gpu->device_used, ">= 34359738368 byte");
+    assert_int_equal(gpu->device_used.n, 100);
+    assert_string_equal(gpu->device_used.method, "driver, all processes, sampled (v2)");
+    assert_quantity(gpu->process_used, ">= 21474836480 byte");
+    assert_int_equal(gpu->process_used.n, 1);
+    assert_quantity(gpu->left, "= 0 byte");
+    assert_int_equal(gpu->others, RUN_NO);
+    assert_true(gpu->by_phase[PHASE_LOAD].entered);
+    assert_quantity(gpu->by_phase[PHASE_LOAD].memory.device_used, ">= 5368709120 byte");
+    assert_int_equal(gpu->by_phase[PHASE_LOAD].memory.device_used.n, 4);
+    assert_quantity(gpu->by_phase[PHASE_COMPUTE].memory.device_used, ">= 32212254720 byte");
+    assert_quantity(gpu->by_phase[PHASE_UNATTRIBUTED].memory.device_used, ">= 1073741824 byte");
+    assert_quantity(gpu->by_phase[PHASE_LOAD].memory.process_used, "open not-sampled byte");
+    assert_false(gpu->by_phase[PHASE_WRITE].entered);
+}
+
+static void without_counters_the_series_tells(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add(&bytes, JOURNAL_DEVICE, "{'device':3,'mine':'yes'}"); /* no uuid: its number names it */
+    CURVE(&bytes, 10, GPU_SERIES_USED, "3", "gauge", 1, 500, 1000, GIB(1), GIB(2));
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_quantity(run->gpus[0].device_used, ">= 2147483648 byte");
+    assert_quantity(run->gpus[0].process_used, "open monitor-lost byte");
+    assert_quantity(run->gpus[0].total, "open monitor-lost byte");
+    assert_false(run->gpus[0].by_phase[PHASE_UNATTRIBUTED].entered); /* nothing is told apart */
+    AUTO_RUN struct run *live = fold_bytes(&bytes, true, true);
+    assert_quantity(live->gpus[0].process_used, "open running byte");
+    assert_int_equal(live->series_count, 1);
+}
+
+static void keeps_the_drivers_reasons(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, U0,
+               MINE ",'reasons':{'processes':'not-visible','utilization':'not-supported',"
+                    "'energy':'the driver blanks it'}");
+    add(&bytes, JOURNAL_DEVICE,
+        "{'device':1,'mine':'yes','unified':true,'reasons':{'memory':'not-applicable'}}");
+    add(&bytes, JOURNAL_DEVICE, "{'device':2,'mine':'yes','lost':true}");
+    add(&bytes, JOURNAL_COUNTERS,
+        "{'t_ns':1,'gpu':[{'device':2,'reasons':{'process_peak_bytes':'not-permitted'}}]}");
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_quantity(run->gpus[0].process_used, "open not-visible byte");
+    assert_quantity(run->gpus[0].busy, "open not-supported 1");
+    assert_quantity(run->gpus[0].idle_by[GPU_IDLE_UNKNOWN], "open not-supported s");
+    assert_quantity(run->gpus[0].energy, "open not-supported J");
+    assert_string_equal(run->gpus[0].energy.detail, "the driver blanks it");
+    assert_quantity(run->gpus[1].total, "open not-applicable byte");
+    assert_string_equal(run->gpus[1].device_used.detail,
+                        "the GPU has no memory of its own: it shares the host's");
+    assert_quantity(run->gpus[2].device_used, "open failed byte");
+    assert_quantity(run->gpus[2].process_used, "open not-permitted byte");
+}
+
+/* ---- energy ---- */
+
+static void energy_is_a_difference_or_an_integral(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, "a", MINE);
+    add_device(&bytes, 1, "b", MINE);
+    add_device(&bytes, 2, "c", MINE);
+    add_device(&bytes, 3, "d", MINE);
+    /* a counter that begins anew; a power that is 100 W; one with a hole */
+    CURVE(&bytes, 1, GPU_SERIES_ENERGY, "b", "counter", 1000, 0, 1000, 5000000, 5400000, 100,
+          600100);
+    CURVE(&bytes, 2, GPU_SERIES_POWER, "c", "gauge", 1000, 0, 1000, 100000, 100000, 100000, 100000,
+          100000, 100000, 100000, 100000, 100000, 100000, 100000);
+    CURVE(&bytes, 3, GPU_SERIES_POWER, "d", "gauge", 1000, 0, 1000, 100000, 200000, ABSENT, ABSENT,
+          ABSENT, 100000, 100000);
+    add(&bytes, JOURNAL_COUNTERS, "{'t_ns':1,'gpu':[{'device':0,'energy_j':1234.5}]}");
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_quantity(run->gpus[0].energy, ">= 1234.5 J");
+    assert_quantity(run->gpus[1].energy, ">= 1000 J");
+    assert_quantity(run->gpus[2].energy, "= 1000 J");
+    assert_string_equal(run->gpus[2].energy.method,
+                        "integral of the driver's power readings, whole device");
+    assert_quantity(run->gpus[3].energy, ">= 250 J");
+}
+
+/* ---- preallocation ---- */
+
+static enum run_known plateau(const int64_t *gib, size_t count, const char *start) {
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    AUTO_FREE int64_t *values = mem_alloc(count * sizeof *values);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = GIB(gib[i]);
+    }
+    begin(&bytes, start);
+    add_device(&bytes, 0, U0, MINE); /* 100 GiB */
+    add_curve(&bytes, 1, GPU_SERIES_USED, U0, "gauge", 1, 500, 500, values, count);
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    return run->gpus[0].preallocated;
+}
+
+#define PLATEAU(start, ...)                 \
+    plateau((const int64_t[]){__VA_ARGS__}, \
+            sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), start)
+
+static void tells_an_allowance_from_a_need(void **state) {
+    (void)state;
+    /* at once to three quarters, and it stays */
+    assert_int_equal(PLATEAU("", 1, 1, 75, 75, 75, 76, 75, 75, 75, 75, 75, 1), RUN_YES);
+    /* as high, but in small steps: it may have been needed */
+    assert_int_equal(PLATEAU("", 1, 20, 35, 50, 60, 75, 75, 76, 75, 75, 75, 75, 75), RUN_NOT_KNOWN);
+    /* an engine that is known to do so */
+    assert_int_equal(
+        PLATEAU(",'phase':'compute','agents':{}", 1, 20, 35, 50, 60, 75, 75, 75, 75, 75, 75, 75),
+        RUN_NOT_KNOWN);
+    /* it moves, or it is little, or it is over too soon */
+    assert_int_equal(PLATEAU("", 1, 1, 75, 50, 75, 76, 75, 75, 75, 75, 75), RUN_NO);
+    assert_int_equal(PLATEAU("", 1, 1, 45, 45, 45, 45, 45, 45, 45, 45, 45), RUN_NO);
+    assert_int_equal(PLATEAU("", 1, 1, 75, 75, 75, 76), RUN_NOT_KNOWN);
+}
+
+static void serving_engines_take_an_allowance(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, U0, MINE);
+    CURVE(&bytes, 1, GPU_SERIES_USED, U0, "gauge", 1, 500, 1000, GIB(20), GIB(50), GIB(70), GIB(90),
+          GIB(90), GIB(90), GIB(90), GIB(90));
+    add(&bytes, JOURNAL_MARK,
+        "{'t_ns':5,'verb':'agent','name':'python-hook','pid':7,'file_offset':1,"
+        "'data':{'event':'begin','phase':'load','what':'vllm.LLM'}}");
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_int_equal(run->gpus[0].preallocated, RUN_YES);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_why_there_is_none),
+        cmocka_unit_test(lists_those_that_may_be_mine),
+        cmocka_unit_test(knows_stand_ins),
+        cmocka_unit_test(peaks_are_those_of_samples),
+        cmocka_unit_test(without_counters_the_series_tells),
+        cmocka_unit_test(keeps_the_drivers_reasons),
+        cmocka_unit_test(energy_is_a_difference_or_an_integral),
+        cmocka_unit_test(tells_an_allowance_from_a_need),
+        cmocka_unit_test(serving_engines_take_an_allowance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
