@@ -34,7 +34,8 @@
 
 static struct opt_list opt_condition, opt_inputs, opt_outputs, opt_expect, opt_changes,
     opt_patterns, opt_gpus;
-static const char *opt_block, *opt_env, *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee;
+static const char *opt_block, *opt_env, *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee,
+    *opt_ready;
 static int64_t opt_max_time_ns, opt_grace_ns = -1, opt_linger_ns = -1, opt_retry, opt_attach;
 
 static const char *const purpose_choices[] = {"trial", "function-test", "work", NULL};
@@ -91,6 +92,12 @@ static const struct opt_spec run_options[] = {
      .target = &opt_patterns,
      .argument = N_("PHASE=REGEX"),
      .help = N_("A line of output that matches begins this phase; repeatable.")},
+    {.name = "ready",
+     .type = OPT_TEXT,
+     .target = &opt_ready,
+     .argument = N_("REGEX|URL"),
+     .help = N_("For servers: a line of output that matches, or a first 2xx answer from "
+                "http://HOST:PORT/PATH, ends loading and begins computing.")},
     {.name = "gpu",
      .type = OPT_LIST,
      .target = &opt_gpus,
@@ -256,6 +263,18 @@ static int check_gpus(struct err *err) {
     return 0;
 }
 
+static int check_ready(struct err *err) {
+    if (opt_ready == NULL)
+        return 0;
+    if (exec_check_ready(opt_ready, err) < 0)
+        return err_add(err, -EINVAL, "option '--ready'");
+    if (opt_attach != 0 && strncasecmp(opt_ready, "http://", 7) != 0)
+        return err_set(err, -EINVAL, "usage-conflict",
+                       "with '--attach' option '--ready' takes an http:// address: the output of "
+                       "a process that runs already is not seen");
+    return 0;
+}
+
 static int check_options(struct exec_pattern *patterns, struct arena *arena, struct err *err) {
     enum phase phase;
     if (opt_phase != NULL && !phase_from_name(opt_phase, &phase)) {
@@ -264,6 +283,7 @@ static int check_options(struct exec_pattern *patterns, struct arena *arena, str
     int rc = check_condition(err);
     rc = rc < 0 ? rc : check_expect(err);
     rc = rc < 0 ? rc : check_gpus(err);
+    rc = rc < 0 ? rc : check_ready(err);
     return rc < 0 ? rc : make_patterns(patterns, arena, err);
 }
 
@@ -381,6 +401,7 @@ static void fill_exec(struct exec_options *exec, const struct exec_pattern *patt
     exec->inputs = opt_inputs.items;
     exec->outputs = opt_outputs.items;
     exec->expect = opt_expect.items;
+    exec->ready = opt_ready;
     exec->gpus = opt_gpus.count > 0 ? opt_gpus.items : NULL;
     exec->max_time_ns = opt_max_time_ns;
     exec->grace_ns = opt_grace_ns >= 0 ? opt_grace_ns : settings_grace_ns();
@@ -571,6 +592,8 @@ const struct command command_run = {
         "probelauf run --max-time 2h --retry 2 -- ./job.sh  # stop after two hours; repeat what "
         "can be "
         "cured\n"
+        "probelauf run --ready http://localhost:8000/health -- vllm serve MODEL  # load until it "
+        "answers\n"
         "probelauf run --attach 4711 --max-time 10m  # look at a running process for ten minutes\n"
         "probelauf run --pattern 'load=^Loading' --pattern 'compute=^Step 1/' -- ./job.sh  # "
         "phases by "

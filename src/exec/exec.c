@@ -72,6 +72,8 @@ static int prepare(const struct exec_options *options, struct run_parts *parts, 
         rc = make_patterns(options, &parts->patterns, err);
     if (rc == 0)
         rc = check_results(options, err);
+    if (rc == 0 && options->ready != NULL)
+        rc = exec_check_ready(options->ready, err);
     if (rc < 0)
         return rc;
     parts->shared = shared_new();

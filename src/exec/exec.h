@@ -54,6 +54,9 @@ const char *const *exec_process_argv(const struct exec_process *process); /* NUL
 const char *exec_process_cwd(const struct exec_process *process);         /* NULL: not readable */
 struct exec_process *exec_process_free(struct exec_process *process);     /* accepts NULL */
 
+/* Can --ready take it? "pattern-invalid", "ready-address", "ready-scheme", "ready-credentials". */
+int exec_check_ready(const char *text, struct err *err);
+
 struct exec_options {
     const char *const *argv; /* NULL-terminated; with attach: what is attached to, for the record */
     pid_t attach;            /* --attach: an existing process that is watched instead; 0: none */

@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/gpu-watch.h"
 #include "exec/paths.h"
+#include "exec/ready.h"
 #include "journal/marks.h"
 
 #include <errno.h>
@@ -163,7 +165,7 @@ static void put_status(json_t *end, const struct shared_end *facts) {
         json_put_text(end, "watching", watching[facts->watching]);
 }
 
-static json_t *end_payload(const struct recorder *recorder, bool lost, json_t *take_absent) {
+static json_t *end_payload(struct recorder *recorder, bool lost, json_t *take_absent) {
     const struct shared_end *facts = &recorder->shared->end;
     json_t *end = json_object();
     json_put_int(end, "t_ns", facts->t_ns);
@@ -180,6 +182,9 @@ static json_t *end_payload(const struct recorder *recorder, bool lost, json_t *t
     put_streams(end, recorder);
     if (take_absent != NULL)
         json_put(end, "results_absent", take_absent);
+    json_t *ready = ready_finish(recorder, recorder->ready);
+    if (ready != NULL)
+        json_put(end, "ready", ready);
     return end;
 }
 
@@ -244,6 +249,7 @@ void finish_write(struct recorder *recorder, bool lost) {
         recorder_take_marks(recorder, false);
         finish_samples(recorder);
         finish_text(recorder);
+        gpu_watch_finish(recorder->gpu);
         evidence_finish(recorder);
         absent = results_take(recorder);
         recorder_write_counters(recorder, true);

@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "exec/agents.h"
+#include "exec/gpu-watch.h"
 #include "exec/helper.h"
+#include "exec/ready.h"
 #include "exec/recorder-parts.h"
 #include "text/secret.h"
 
@@ -188,6 +190,18 @@ bool recorder_find_place(struct recorder *recorder) {
 
 /* ---- going on with a predecessor's journal ---- */
 
+static void note_series(struct recorder_past *past, int64_t id) {
+    int64_t of_gpus = id - (int64_t)RECORDER_GPU_ID;
+    if (of_gpus >= (int64_t)(RECORDER_GPU_IDS * SHARED_GPUS))
+        return;
+    if (of_gpus >= 0)
+        past->gpu_series[of_gpus / RECORDER_GPU_IDS] |= 1u << (of_gpus % RECORDER_GPU_IDS);
+    else if (id >= (int64_t)recorder_slow_id)
+        past->has_slow_series = true;
+    else
+        past->has_host_series = true;
+}
+
 static void note_past(struct recorder *recorder, const struct journal_record *record) {
     struct recorder_past *past = &recorder->past;
     AUTO_JSON json_t *json = journal_record_json(record);
@@ -199,13 +213,20 @@ static void note_past(struct recorder *recorder, const struct journal_record *re
         past->has_environment = true;
         break;
     case JOURNAL_SERIES:
-        if (json_get_int(json, "id", 0) >= (int64_t)recorder_slow_id)
-            past->has_slow_series = true;
-        else
-            past->has_host_series = true;
+        note_series(past, json_get_int(json, "id", 0));
+        break;
+    case JOURNAL_DEVICE:
+        past->has_gpu_probe = past->has_gpu_probe || json_object_get(json, "probe") != NULL;
         break;
     case JOURNAL_END:
         past->has_end = true;
+        break;
+    case JOURNAL_PHASE:
+        if (strcmp(json_get_text(json, "source", ""), "ready") == 0) {
+            bool is_load = strcmp(json_get_text(json, "name", ""), "load") == 0;
+            past->has_ready_load = past->has_ready_load || is_load;
+            past->has_ready_compute = past->has_ready_compute || !is_load;
+        }
         break;
     case JOURNAL_MARK:
         past->marks_offset = (long)json_get_int(json, "file_offset", past->marks_offset);
@@ -278,6 +299,7 @@ static bool begin(struct recorder *recorder) {
     evidence_begin(recorder, resumed);
     results_begin(recorder, resumed);
     agents_prepare(recorder);
+    recorder->ready = ready_start(recorder);
     int starting = RECORDER_STARTING;
     atomic_compare_exchange_strong(&shared->recorder_state, &starting, RECORDER_READY);
     return true;
@@ -322,10 +344,12 @@ static void each_second(struct recorder *recorder) {
     recorder_take_ticks(recorder, false);
     recorder_take_marks(recorder, false);
     read_text(recorder, false);
+    ready_tick(recorder, recorder->ready);
     if (since_ns >= FIRST_EXTRA_NS) {
         recorder_start_slow_reader(recorder);
         recorder_start_environment(recorder);
     }
+    gpu_watch_tick(recorder->gpu);
     if (now_ns >= recorder->next_ten_ns) {
         recorder->next_ten_ns = now_ns + 10 * NS_PER_S;
         if (now_ns >= recorder->next_counters_ns) {
@@ -436,12 +460,14 @@ static void close_up(struct recorder *recorder) {
         unlink(recorder->shared->marks_path);
     fd_close_ptr(&recorder->marks_fd);
     fd_close_ptr(&recorder->marks_watch);
+    recorder->gpu = gpu_watch_free(recorder->gpu);
     evidence_done(recorder);
     if (recorder->diff != NULL)
         recorder_write(recorder, JOURNAL_DIFF, steal(recorder->diff), false);
     sync_quietly(recorder);
     chunk_coder_done(&recorder->coder);
     results_done(recorder);
+    recorder->ready = ready_free(recorder->ready);
     journal_close(&recorder->writer);
 }
 
@@ -504,12 +530,14 @@ static int recorder_main(void *context) {
     helper_ring(bell);
     if (!has_place)
         return 1;
+    recorder.gpu = gpu_watch_start(&recorder);
     open_channels(&recorder);
     if (!wait_for_start(&recorder)) {
         discard(&recorder);
         return 1;
     }
     write_start(&recorder);
+    ready_begin(&recorder, recorder.ready);
     bool told = record(&recorder);
     finish_write(&recorder, !told);
     helper_ring(bell);

@@ -201,6 +201,12 @@ struct shared {
     _Atomic uint64_t pss_samples;
     _Atomic uint64_t markers_seen; /* bit per expected marker */
 
+    /* --ready: recorder (a line) or its helper (an address) */
+    _Atomic int64_t ready_t_ns; /* since the start; 0: not yet */
+    _Atomic int ready_status;   /* the last answer: HTTP status, or negative errno; 0: none */
+    _Atomic bool ready_asked;   /* a first question was answered, or not */
+    _Atomic bool ready_before;  /* ready already when nothing was started, or watched, yet */
+
     /* monitor, before the command */
     struct stream_facts streams[3];
     struct clock_stamp start; /* valid once `started` */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "exec/cpu-time.h"
+#include "exec/ready.h"
 #include "exec/recorder-parts.h"
 #include "text/incident.h"
 #include "text/pattern.h"
@@ -68,21 +69,33 @@ static void write_phase(struct text_channel *channel, const char *phase, const c
     recorder_write(channel->recorder, JOURNAL_PHASE, record, false);
 }
 
+static int64_t line_t_ns(const struct text_channel *channel, uint64_t offset) {
+    int64_t mono_ns = channel->is_file
+                          ? channel->read_mono_ns
+                          : text_ring_time(channel->ring, offset, channel->read_mono_ns);
+    return mono_ns - channel->context->shared->start.mono_ns;
+}
+
+static bool waits_for_line(const struct recorder_context *context) {
+    return context->options->ready != NULL && !ready_is_address(context->options->ready);
+}
+
 static void take_line(const char *line, size_t length, uint64_t offset, void *context) {
     struct text_channel *channel = context;
     struct shared *shared = channel->context->shared;
     (void)length;
     atomic_fetch_or(&shared->markers_seen, expectations_match(channel->expectations, line));
+    bool is_ready = ready_is_line(channel->recorder, channel->recorder->ready, line);
     const char *phase, *event;
+    if (is_ready)
+        ready_take_line(channel->recorder, channel->recorder->ready, line,
+                        line_t_ns(channel, offset));
     if (channel->context->patterns == NULL ||
         !pattern_set_match(channel->context->patterns, line, &phase, &event))
         return;
     if (offset < atomic_load(&channel->ring->phased))
         return; /* a recorder before us has it */
-    int64_t mono_ns = channel->is_file
-                          ? channel->read_mono_ns
-                          : text_ring_time(channel->ring, offset, channel->read_mono_ns);
-    write_phase(channel, phase, event, line, mono_ns - shared->start.mono_ns);
+    write_phase(channel, phase, event, line, line_t_ns(channel, offset));
     atomic_store(&channel->ring->phased, offset + 1);
 }
 
@@ -119,7 +132,8 @@ struct text_channel *text_channel_new(const struct recorder_context *context, si
     channel->place = *place;
     channel->share_ns = SHARE_FIRST_NS;
     channel->share_time_ns = clock_mono_ns();
-    channel->wants_lines = context->patterns != NULL || expectations_has_markers(expectations);
+    channel->wants_lines = context->patterns != NULL || waits_for_line(context) ||
+                           expectations_has_markers(expectations);
     if (channel->wants_lines)
         channel->splitter = line_splitter_new(take_line, channel);
     channel->offset = first_offset(channel);
@@ -275,7 +289,8 @@ bool text_channels_are_busy(struct text_channel *const *channels, size_t count) 
 
 int text_channels_wait_ms(struct text_channel *const *channels, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (channels[i] != NULL && channels[i]->is_file && channels[i]->context->patterns != NULL)
+        if (channels[i] != NULL && channels[i]->is_file &&
+            (channels[i]->context->patterns != NULL || waits_for_line(channels[i]->context)))
             return FILE_LOOK_MS;
     return -1;
 }
