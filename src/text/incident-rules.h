@@ -13,6 +13,8 @@
 
 #define INCIDENT_KEYS_MAX    4
 #define INCIDENT_FIGURES_MAX 8
+/* A rule that only adds figures looks for its incident so many lines before and behind. */
+#define INCIDENT_BESIDE_LINES 12u
 
 /* How a figure is read from the line. `at`: the text it stands behind (or before, or what it is).
  */
@@ -22,7 +24,18 @@ enum incident_figure_kind {
     INCIDENT_INTEGER_BEFORE, /* decimal number directly before `at` */
     INCIDENT_BYTES,          /* number and unit behind `at`; MB is 10^6, MiB 2^20, none is bytes */
     INCIDENT_BYTES_BINARY,   /* the same, MB and Mb are 2^20 (R) */
+    INCIDENT_SIZE,           /* number and unit behind `at`, both needed; MB is 2^20 (R) */
+    INCIDENT_SIZE_BEFORE,    /* the same, directly before `at` */
+    INCIDENT_PAIR_FIRST,     /* "67.24/79.25 GiB" or "1GB / 2GB" behind `at`: its first number */
+    INCIDENT_PAIR_SECOND,    /* … its second */
     INCIDENT_KIB,            /* number of kB as the kernel writes it: 1024 bytes */
+    INCIDENT_HEX,            /* number with 0x behind `at` */
+    INCIDENT_MILLISECONDS,   /* milliseconds behind `at`, as seconds */
+    INCIDENT_TENSOR,         /* shape and type behind `at`, multiplied to bytes */
+    INCIDENT_NEIGHBOURS,     /* torch: "Process N has X memory in use" */
+    INCIDENT_BUS,            /* PCI address somewhere behind `at` */
+    INCIDENT_PHRASE,         /* text behind `at` up to comma, parenthesis, or end of sentence */
+    INCIDENT_WORD_WITH,      /* the word that begins with `at` */
     INCIDENT_WORD,           /* text behind `at` up to blank, comma, semicolon or colon */
     INCIDENT_NAME,           /* text behind `at` up to the end or ", name=" */
     INCIDENT_QUOTED,         /* quoted text behind `at` */
@@ -47,13 +60,39 @@ struct incident_rule {
     bool (*also)(const char *line);      /* what fixed words cannot say; NULL: nothing more */
     const char *also_text;               /* the same in words, for the document */
     struct incident_figure figures[INCIDENT_FIGURES_MAX];
+    const struct incident_figure *more; /* further figures that several rules share, or NULL */
+    bool beside; /* alone it is no incident: it adds its figures to one of its name nearby */
 };
+
+/* One file per topic; the groups are asked in this order. */
+struct incident_rules {
+    const struct incident_rule *rules;
+    size_t count;
+};
+extern const struct incident_rules incident_rules_memory; /* of GPUs */
+extern const struct incident_rules incident_rules_device;
+extern const struct incident_rules incident_rules_host;
+extern const struct incident_rules incident_rules_access;
+extern const struct incident_rules incident_rules_end;
 
 size_t incident_rule_count(void);
 const struct incident_rule *incident_rule_at(size_t index);
 
 /* Reads the figures of a rule from a line into the object; keys that are there already stay. */
 void incident_read_figures(const struct incident_rule *rule, const char *line, json_t *figures);
+
+/* Words that stand in a text about an error, or in the source line of a traceback, before it: then
+ * the line quotes the message (its first key is at `at`) and nothing happened. */
+bool incident_is_quoted(const char *line, const char *at);
+
+/* ---- what fixed words cannot say, shared by the groups ---- */
+
+/* The line begins with the (dotted) name of an exception of Python that has this ending. */
+bool incident_begins_with(const char *line, const char *ending);
+/* The line is the word alone, or the word glued to a progress bar ("… 13.82it/s]Killed"). */
+bool incident_is_word(const char *line, const char *word);
+/* A number stands behind the words. */
+bool incident_has_number(const char *line, const char *behind);
 
 /* The line behind what containers, journald, kernel log levels, srun -l and torchrun put before it.
  */

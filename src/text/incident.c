@@ -18,37 +18,62 @@
 
 /* Lines about one event stand at most so far apart (a traceback lies between them). */
 #define SAME_EVENT_LINES 12u
+/* The statistics of an allocator may list every chunk of memory before the error comes. */
+#define STATISTICS_LINES 4096u
+#define BESIDE_MAX       8u
 
 struct rule_keys {
     uint16_t all[INCIDENT_KEYS_MAX], none[INCIDENT_KEYS_MAX];
     uint8_t all_count, none_count;
 };
 
+/* Figures of a rule that is no incident alone, until its incident comes. */
+struct beside {
+    const char *name;
+    json_t *figures; /* owned */
+    uint64_t line_number;
+};
+
 struct incident_scanner {
     struct line_splitter *splitter;
     struct keys *keys;
     struct rule_keys *rule_keys;
+    struct keys_seen leading; /* the longest key of each rule: without one of them none fits */
     struct incident incidents[INCIDENT_COUNT_MAX];
     size_t count;
+    struct beside beside[BESIDE_MAX]; /* a ring */
+    size_t beside_next;
     uint64_t dropped, lines;
 };
 
-static void scan_line(const char *line, size_t length, uint64_t offset, void *context);
+static void take_line(const char *line, size_t length, uint64_t offset, void *context);
+
+static void add_rule_keys(struct incident_scanner *scanner, size_t index) {
+    const struct incident_rule *rule = incident_rule_at(index);
+    struct rule_keys *to = &scanner->rule_keys[index];
+    size_t leading = 0, longest = 0;
+
+    assert(rule->all[0]);
+    for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->all[k]; k++) {
+        size_t key = keys_add(scanner->keys, rule->all[k]);
+        to->all[to->all_count++] = (uint16_t)key;
+        if (strlen(rule->all[k]) > longest) {
+            longest = strlen(rule->all[k]);
+            leading = key;
+        }
+    }
+    for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->none[k]; k++)
+        to->none[to->none_count++] = (uint16_t)keys_add(scanner->keys, rule->none[k]);
+    scanner->leading.word[leading / 64] |= UINT64_C(1) << (leading % 64);
+}
 
 struct incident_scanner *incident_scanner_new(void) {
     struct incident_scanner *scanner = mem_alloc(sizeof *scanner);
-    scanner->splitter = line_splitter_new(scan_line, scanner);
+    scanner->splitter = line_splitter_new(take_line, scanner);
     scanner->keys = keys_new();
     scanner->rule_keys = mem_alloc(incident_rule_count() * sizeof *scanner->rule_keys);
-    for (size_t i = 0; i < incident_rule_count(); i++) {
-        const struct incident_rule *rule = incident_rule_at(i);
-        struct rule_keys *to = &scanner->rule_keys[i];
-        assert(rule->all[0]);
-        for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->all[k]; k++)
-            to->all[to->all_count++] = (uint16_t)keys_add(scanner->keys, rule->all[k]);
-        for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->none[k]; k++)
-            to->none[to->none_count++] = (uint16_t)keys_add(scanner->keys, rule->none[k]);
-    }
+    for (size_t i = 0; i < incident_rule_count(); i++)
+        add_rule_keys(scanner, i);
     keys_build(scanner->keys);
     return scanner;
 }
@@ -60,11 +85,20 @@ struct incident_scanner *incident_scanner_free(struct incident_scanner *scanner)
         mem_free_ptr(&scanner->incidents[i].line);
         json_decref(scanner->incidents[i].figures);
     }
+    for (size_t i = 0; i < BESIDE_MAX; i++)
+        json_decref(scanner->beside[i].figures);
     scanner->splitter = line_splitter_free(scanner->splitter);
     scanner->keys = keys_free(scanner->keys);
     mem_free_ptr(&scanner->rule_keys);
     mem_free_ptr(&scanner);
     return NULL;
+}
+
+static bool has_leading_key(const struct incident_scanner *scanner, const struct keys_seen *seen) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(seen->word); i++)
+        any |= seen->word[i] & scanner->leading.word[i];
+    return any != 0;
 }
 
 static const struct incident_rule *find_rule(const struct incident_scanner *scanner,
@@ -76,14 +110,28 @@ static const struct incident_rule *find_rule(const struct incident_scanner *scan
             fits = keys_has(seen, keys->all[k]);
         for (size_t k = 0; fits && k < keys->none_count; k++)
             fits = !keys_has(seen, keys->none[k]);
+        if (!fits)
+            continue;
         const struct incident_rule *rule = incident_rule_at(i);
-        if (fits && (!rule->also || rule->also(line)))
-            return rule;
+        if (rule->also && !rule->also(line))
+            continue;
+        const char *at = strstr(line, rule->all[0]);
+        /* A text about the message, or the source that prints it: nothing happened here. */
+        return at && incident_is_quoted(line, at) ? NULL : rule;
     }
     return NULL;
 }
 
 /* ---- lines about the same event ---- */
+
+/* One line rounds what the next one counts. */
+static bool values_agree(const json_t *a, const json_t *b) {
+    if (!json_is_number(a) || !json_is_number(b))
+        return json_equal(a, b) != 0;
+    double first = json_number_value(a), second = json_number_value(b);
+    double difference = first > second ? first - second : second - first;
+    return difference <= 0.0 || (first > 1e6 && second > 1e6 && difference < first / 100.0);
+}
 
 static bool figures_agree(json_t *a, json_t *b) {
     const char *key;
@@ -91,7 +139,7 @@ static bool figures_agree(json_t *a, json_t *b) {
 
     json_object_foreach (a, key, value) {
         const json_t *other = json_object_get(b, key);
-        if (other && !json_equal(value, other))
+        if (other && !values_agree(value, other) && strcmp(key, "backend") != 0)
             return false;
     }
     return true;
@@ -110,10 +158,16 @@ static bool one_refines_other(const char *a, const char *b) {
            (info_b->refines && strcmp(info_b->refines, a) == 0);
 }
 
+static bool is_statistics(const char *name) {
+    return strcmp(name, "gpu_oom_detail") == 0;
+}
+
 static bool is_same_event(const struct incident *old, const char *name, json_t *figures,
                           uint64_t line_number) {
     bool same_name = strcmp(old->name, name) == 0;
-    bool close = line_number - old->last_line_number <= SAME_EVENT_LINES;
+    uint64_t distance = line_number - old->last_line_number;
+    bool close = distance <= (is_statistics(name) || is_statistics(old->name) ? STATISTICS_LINES
+                                                                              : SAME_EVENT_LINES);
 
     if (same_name && same_pid(old->figures, figures))
         return true;
@@ -139,6 +193,41 @@ static void join(struct incident *old, const struct incident_info *info, json_t 
     old->last_line_number = line_number;
 }
 
+/* ---- figures that stand on lines of their own ---- */
+
+static void keep_beside(struct incident_scanner *scanner, const char *name, json_t *figures) {
+    struct beside *to = &scanner->beside[scanner->beside_next++ % BESIDE_MAX];
+    json_decref(to->figures);
+    *to = (struct beside){
+        .name = name, .figures = json_incref(figures), .line_number = scanner->lines};
+}
+
+static void add_kept(struct incident_scanner *scanner, const char *name, json_t *figures) {
+    for (size_t i = 0; i < BESIDE_MAX; i++) {
+        struct beside *from = &scanner->beside[i];
+        if (!from->figures || strcmp(from->name, name) != 0 ||
+            scanner->lines - from->line_number > INCIDENT_BESIDE_LINES)
+            continue;
+        json_object_update_missing(figures, from->figures);
+        json_decref(from->figures);
+        *from = (struct beside){0};
+    }
+}
+
+static void take_beside(struct incident_scanner *scanner, const char *name, json_t *figures) {
+    for (size_t i = scanner->count; i > 0; i--) {
+        struct incident *old = &scanner->incidents[i - 1];
+        if (strcmp(old->name, name) != 0 && !one_refines_other(old->name, name))
+            continue;
+        if (scanner->lines - old->last_line_number > INCIDENT_BESIDE_LINES)
+            continue;
+        json_object_update_missing(old->figures, figures);
+        old->last_line_number = scanner->lines;
+        return;
+    }
+    keep_beside(scanner, name, figures);
+}
+
 static char *printable_line(const char *line, size_t length) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     str_add_printable(&text, line, length);
@@ -152,22 +241,17 @@ static char *printable_line(const char *line, size_t length) {
     return mem_strndup(strbuf_str(&text), kept);
 }
 
-static void scan_line(const char *line, size_t length, uint64_t offset, void *context) {
-    struct incident_scanner *scanner = context;
-    struct keys_seen seen;
-
-    (void)offset;
-    scanner->lines++;
-    if (!keys_scan(scanner->keys, line, length, &seen))
-        return;
-    const struct incident_rule *rule = find_rule(scanner, &seen, line);
-    if (!rule)
-        return;
+static void take_incident(struct incident_scanner *scanner, const struct incident_rule *rule,
+                          const char *line, size_t length) {
     const struct incident_info *info = incident_info(rule->name);
     assert(info);
 
     AUTO_JSON json_t *figures = json_object();
     incident_read_figures(rule, line, figures);
+    if (rule->beside) {
+        take_beside(scanner, info->name, figures);
+        return;
+    }
     for (size_t i = scanner->count; i > 0; i--) {
         struct incident *old = &scanner->incidents[i - 1];
         if (is_same_event(old, info->name, figures, scanner->lines)) {
@@ -179,6 +263,7 @@ static void scan_line(const char *line, size_t length, uint64_t offset, void *co
         scanner->dropped++;
         return;
     }
+    add_kept(scanner, info->name, figures);
     scanner->incidents[scanner->count++] = (struct incident){
         .name = info->name,
         .outcome = info->outcome,
@@ -188,6 +273,97 @@ static void scan_line(const char *line, size_t length, uint64_t offset, void *co
         .line_number = scanner->lines,
         .last_line_number = scanner->lines,
     };
+}
+
+static void scan_line(struct incident_scanner *scanner, const char *line, size_t length) {
+    struct keys_seen seen;
+
+    if (!keys_scan(scanner->keys, line, length, &seen) || !has_leading_key(scanner, &seen))
+        return;
+    const struct incident_rule *rule = find_rule(scanner, &seen, line);
+    if (rule)
+        take_incident(scanner, rule, line, length);
+}
+
+/* ---- lines that a logger wrapped in JSON ---- */
+
+/* The text of {"log":"…\n","stream":…} (Docker), "MESSAGE" (journalctl -o json), "message", "msg";
+ * NULL: none. */
+static const char *json_message(const char *line) {
+    static const char *const keys[] = {"\"log\":\"", "\"MESSAGE\":\"",  "\"message\":\"",
+                                       "\"msg\":\"", "\"message\": \"", "\"msg\": \""};
+    if (*line != '{')
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
+        const char *at = strstr(line, keys[i]);
+        if (at)
+            return at + strlen(keys[i]);
+    }
+    return NULL;
+}
+
+/* Up to four hex digits → UTF-8; what is no character becomes a question mark. */
+static const char *put_unicode(const char *digits, char *to, size_t *length) {
+    unsigned code = 0;
+    int count = 0;
+    for (; count < 4 && strchr("0123456789abcdefABCDEF", digits[count]) && digits[count]; count++) {
+        unsigned char c = (unsigned char)digits[count];
+        code = code * 16u + (c <= '9' ? c - 48u : (c | 0x20u) - 87u);
+    }
+    if (code >= 0xd800 && code <= 0xdfff)
+        code = '?';
+    if (code < 0x80) {
+        if (code >= 0x20)
+            to[(*length)++] = (char)code;
+    } else if (code < 0x800) {
+        to[(*length)++] = (char)(0xc0u | code >> 6);
+        to[(*length)++] = (char)(0x80u | (code & 0x3fu));
+    } else {
+        to[(*length)++] = (char)(0xe0u | code >> 12);
+        to[(*length)++] = (char)(0x80u | (code >> 6 & 0x3fu));
+        to[(*length)++] = (char)(0x80u | (code & 0x3fu));
+    }
+    return digits + count;
+}
+
+/* The lines of a JSON string whose text begins at `from`; it may be cut off. */
+static void scan_json_text(struct incident_scanner *scanner, const char *from) {
+    char line[LINE_MAX_BYTES + 4];
+    size_t length = 0;
+
+    for (const char *c = from; *c && *c != '"' && length < LINE_MAX_BYTES;) {
+        if (*c != '\\') {
+            line[length++] = *c++;
+            continue;
+        }
+        c++;
+        if (*c == 'u') {
+            c = put_unicode(c + 1, line, &length);
+            continue;
+        }
+        if (*c == 'n' || *c == 'r') {
+            line[length] = '\0';
+            scan_line(scanner, line, length);
+            length = 0;
+        } else if (*c) {
+            line[length++] = *c == 't' ? '\t' : *c;
+        }
+        c += *c != '\0';
+    }
+    line[length] = '\0';
+    scan_line(scanner, line, length);
+}
+
+static void take_line(const char *line, size_t length, uint64_t offset, void *context) {
+    struct incident_scanner *scanner = context;
+
+    (void)offset;
+    scanner->lines++;
+    const char *message = json_message(line);
+    if (message)
+        scan_json_text(scanner, message);
+    else
+        scan_line(scanner, line, length);
 }
 
 /* ---- the scanner's surface ---- */

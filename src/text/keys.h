@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KEYS_MAX 512u /* distinct words */
+#define KEYS_MAX 1024u /* distinct words */
 
 struct keys_seen {
     uint64_t word[KEYS_MAX / 64];

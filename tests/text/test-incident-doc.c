@@ -45,7 +45,13 @@ static const char head[] =
     "from outside ended the command (137 and 143 when a shell reports them): a cause is never "
     "guessed from a number.\n"
     "\n"
-    "Causes on the GPU are not in the table yet.\n"
+    "A line that stands in a text about an error (behind \"If you\", in backquotes, under a "
+    "heading) or in the source line of a\n"
+    "traceback is no incident. Sizes of GPU memory are binary (MB is MiB); 2^50 bytes and above is "
+    "how drivers print \"not\n"
+    "available\" and is left out. Memory that other processes hold is a figure of its own; on a "
+    "MIG slice the capacity is the\n"
+    "slice's, and processes of the whole board are not added up.\n"
     "\n";
 
 static const char *figure_words(enum incident_figure_kind kind) {
@@ -56,7 +62,28 @@ static const char *figure_words(enum incident_figure_kind kind) {
         return "the number before";
     case INCIDENT_BYTES:
     case INCIDENT_BYTES_BINARY:
+    case INCIDENT_SIZE:
         return "the size behind";
+    case INCIDENT_SIZE_BEFORE:
+        return "the size before";
+    case INCIDENT_PAIR_FIRST:
+        return "the first of two sizes behind";
+    case INCIDENT_PAIR_SECOND:
+        return "the second of two sizes behind";
+    case INCIDENT_HEX:
+        return "the hexadecimal number behind";
+    case INCIDENT_MILLISECONDS:
+        return "the milliseconds, as seconds, behind";
+    case INCIDENT_TENSOR:
+        return "the product of shape and type behind";
+    case INCIDENT_NEIGHBOURS:
+        return "";
+    case INCIDENT_BUS:
+        return "the PCI address behind";
+    case INCIDENT_PHRASE:
+        return "the words behind";
+    case INCIDENT_WORD_WITH:
+        return "the word that begins with";
     case INCIDENT_KIB:
         return "the kB behind";
     case INCIDENT_WORD:
@@ -85,28 +112,43 @@ static void add_code(struct strbuf *out, const char *text) {
     strbuf_printf(out, "%s%s%s", ticks, text, ticks);
 }
 
+static void add_figure(struct strbuf *out, const struct incident_figure *figure, bool *any) {
+    strbuf_add_str(out, *any ? "; " : "\n  (");
+    *any = true;
+    if (figure->kind == INCIDENT_NEIGHBOURS) {
+        strbuf_add_str(out, "other_pids, other_processes_bytes: each `Process N has`; without "
+                            "`this process has` it is open whose they are: listed_pids, "
+                            "listed_processes_bytes");
+        return;
+    }
+    strbuf_printf(out, "%s: %s", figure->name,
+                  *figure->at ? figure_words(figure->kind) : "the first quoted text");
+    if (*figure->at) {
+        strbuf_add_char(out, ' ');
+        add_code(out, figure->at);
+    }
+}
+
 static void add_rule(struct strbuf *out, const struct incident_rule *rule) {
     strbuf_add_str(out, "- ");
     for (size_t i = 0; i < INCIDENT_KEYS_MAX && rule->all[i]; i++) {
         strbuf_add_str(out, i > 0 ? " and " : "");
         add_code(out, rule->all[i]);
     }
+    if (rule->beside)
+        strbuf_printf(out, ", only within %u lines of such an incident", INCIDENT_BESIDE_LINES);
     if (rule->also_text)
         strbuf_printf(out, ", %s", rule->also_text);
     for (size_t i = 0; i < INCIDENT_KEYS_MAX && rule->none[i]; i++) {
         strbuf_add_str(out, i > 0 ? " or " : ", but not with ");
         add_code(out, rule->none[i]);
     }
-    for (size_t i = 0; i < INCIDENT_FIGURES_MAX && rule->figures[i].kind; i++) {
-        const struct incident_figure *figure = &rule->figures[i];
-        strbuf_printf(out, "%s%s: %s", i > 0 ? "; " : "\n  (", figure->name,
-                      *figure->at ? figure_words(figure->kind) : "the first quoted text");
-        if (*figure->at) {
-            strbuf_add_char(out, ' ');
-            add_code(out, figure->at);
-        }
-    }
-    strbuf_add_str(out, rule->figures[0].kind ? ")\n" : "\n");
+    bool any = false;
+    for (size_t i = 0; i < INCIDENT_FIGURES_MAX && rule->figures[i].kind; i++)
+        add_figure(out, &rule->figures[i], &any);
+    for (size_t i = 0; rule->more && rule->more[i].kind; i++)
+        add_figure(out, &rule->more[i], &any);
+    strbuf_add_str(out, any ? ")\n" : "\n");
 }
 
 static void write_document(struct strbuf *out) {

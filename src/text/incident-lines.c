@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the rules of incidents need to know of a line beyond fixed words: what others put before it,
+ * whether it only quotes a message, which word it consists of. Must know nothing of incidents.
+ */
+#include "text/incident-rules.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- what stands before a line ---- */
+
+static size_t
+prefix_rank(const char *line) { /* "[rank0]: ", "12: " (srun -l), "(train pid=12) " (ray) */
+    if (str_starts_with(line, "[rank")) {
+        size_t length = 5 + strspn(line + 5, "0123456789");
+        return length > 5 && strncmp(line + length, "]: ", 3) == 0 ? length + 3 : 0;
+    }
+    if (*line == '(') {
+        const char *close = strchr(line, ')');
+        const char *pid = strstr(line, "pid=");
+        return close && pid && pid < close && close[1] == ' ' ? (size_t)(close - line) + 2 : 0;
+    }
+    size_t digits = strspn(line, "0123456789");
+    return digits > 0 && digits < 7 && line[digits] == ':' && line[digits + 1] == ' ' ? digits + 2
+                                                                                      : 0;
+}
+
+static size_t prefix_compose(const char *line) { /* "trainer-1  | " */
+    size_t name = 0;
+    while (isalnum((unsigned char)line[name]) ||
+           (name > 0 && line[name] && strchr("-_.", line[name])))
+        name++;
+    size_t blanks = strspn(line + name, " ");
+    if (name == 0 || blanks == 0 || line[name + blanks] != '|' || line[name + blanks + 1] != ' ')
+        return 0;
+    return name + blanks + 2;
+}
+
+static size_t prefix_time(const char *line) { /* "2025-10-28T14:35:36.1Z stderr F " (docker, CRI) */
+    size_t length = strspn(line, "0123456789-:.,TZ+");
+    if (length < 19 || line[4] != '-' || line[10] != 'T' || line[length] != ' ')
+        return 0;
+    length++;
+    if (str_starts_with(line + length, "stdout ") || str_starts_with(line + length, "stderr "))
+        length += 7;
+    if ((line[length] == 'F' || line[length] == 'P') && line[length + 1] == ' ')
+        length += 2;
+    return length;
+}
+
+static size_t prefix_syslog(const char *line) { /* "Oct 28 14:35:36 host python[12]: " */
+    if (!isupper((unsigned char)line[0]) || !isalpha((unsigned char)line[1]) ||
+        !isalpha((unsigned char)line[2]) || line[3] != ' ')
+        return 0;
+    size_t length = 4 + strspn(line + 4, " 0123456789:");
+    if (length < 16)
+        return 0;
+    length += strcspn(line + length, " ");
+    const char *end = strstr(line + length, ": ");
+    return end && !memchr(line + length + 1, ' ', (size_t)(end - line) - length - 1)
+               ? (size_t)(end - line) + 2
+               : 0;
+}
+
+static size_t prefix_kernel(const char *line) { /* "[2059991.491436] ", "kern  :err   : " */
+    if (*line == '[') {
+        size_t blanks = 1 + strspn(line + 1, " ");
+        size_t length = blanks + strspn(line + blanks, "0123456789.");
+        bool has_point =
+            memchr(line + blanks, '.', length - blanks) != NULL; /* not "[1]  Killed" */
+        return has_point && line[length] == ']' && line[length + 1] == ' ' ? length + 2 : 0;
+    }
+    if (!str_starts_with(line, "kern ") && !str_starts_with(line, "daemon "))
+        return 0;
+    const char *level = strchr(line, ':');
+    const char *end = level ? strstr(level + 1, ": ") : NULL;
+    return end && end - line < 24 ? (size_t)(end - line) + 2 : 0;
+}
+
+static size_t prefix_tee(const char *line) { /* "[default3]:" (torchrun --tee) */
+    if (!str_starts_with(line, "[default"))
+        return 0;
+    size_t length = 8 + strspn(line + 8, "0123456789");
+    return length > 8 && line[length] == ']' && line[length + 1] == ':' ? length + 2 : 0;
+}
+
+static size_t prefix_level(const char *line) { /* "ERROR 04-23 14:42:53 [engine.py:238] " */
+    static const char *const levels[] = {"ERROR ", "CRITICAL ", "WARNING ", "INFO "};
+
+    for (size_t i = 0; i < ARRAY_LENGTH(levels); i++) {
+        if (!str_starts_with(line, levels[i]))
+            continue;
+        size_t length = strlen(levels[i]);
+        size_t date = strspn(line + length, "0123456789-:. ");
+        if (date < 8)
+            return 0;
+        length += date;
+        const char *close = line[length] == '[' ? strstr(line + length, "] ") : NULL;
+        return close ? (size_t)(close - line) + 2 : 0;
+    }
+    return 0;
+}
+
+const char *incident_skip_prefix(const char *line) {
+    static size_t (*const prefixes[])(const char *) = {prefix_time, prefix_syslog, prefix_compose,
+                                                       prefix_rank, prefix_kernel, prefix_tee,
+                                                       prefix_level};
+
+    line += strspn(line, " \t");
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < ARRAY_LENGTH(prefixes); i++)
+            line += prefixes[i](line);
+    return line + strspn(line, " \t");
+}
+
+/* ---- conditions that several groups of rules need ---- */
+
+bool incident_is_word(const char *line, const char *word) {
+    size_t length = strlen(line);
+    while (length > 0 && (line[length - 1] == ' ' || line[length - 1] == '\t'))
+        length--;
+    size_t word_length = strlen(word);
+    if (length < word_length || strncmp(line + length - word_length, word, word_length) != 0)
+        return false;
+    const char *at = line + length - word_length;
+    return at == incident_skip_prefix(line) || (at > line && at[-1] == ']' && strstr(line, "%|"));
+}
+
+/* "numpy.core._exceptions._ArrayMemoryError: …" */
+bool incident_begins_with(const char *line, const char *ending) {
+    const char *name = incident_skip_prefix(line);
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_' || name[length] == '.')
+        length++;
+    size_t ending_length = strlen(ending);
+    return length >= ending_length &&
+           strncmp(name + length - ending_length, ending, ending_length) == 0 &&
+           (name[length] == '\0' || name[length] == ':' || name[length] == '(');
+}
+
+bool incident_has_number(const char *line, const char *behind) {
+    const char *at = strstr(line, behind);
+    return at && isdigit((unsigned char)at[strlen(behind)]);
+}
+
+/* One of the words lies between line and at. */
+static bool stands_before(const char *line, const char *at, const char *word) {
+    const char *found = strstr(line, word);
+    return found && found < at;
+}
+
+bool incident_is_quoted(const char *line, const char *at) {
+    static const char *const prose[] = {
+        "If you",      "if you",         "when you",   "When you",     "you get",
+        "you see",     "you may",        "you might",  "you can",      "e.g.",
+        "such as",     "for example",    "error like", "How to",       "how to",
+        "errors like", "known issue",    "FAQ",        "troubleshoot", "Troubleshoot",
+        "means that",  "looks like this"};
+    static const char *const source[] = {"raise ",  "print(",  "logger.", "logging.", "warn(",
+                                         "except ", "if '",    "if \"",   "assert ",  "grep ",
+                                         "echo ",   "in str(", "// ",     "return "};
+    size_t ticks = 0;
+
+    for (const char *c = line; c < at; c++)
+        ticks += *c == '`';
+    if (ticks % 2 == 1)
+        return true;
+    const char *text = incident_skip_prefix(line);
+    if (text < at && (str_starts_with(text, "# ") || str_starts_with(text, "## ") ||
+                      str_starts_with(text, "> ") || str_starts_with(text, "### ")))
+        return true;
+    for (size_t i = 0; i < ARRAY_LENGTH(prose); i++)
+        if (stands_before(line, at, prose[i]))
+            return true;
+    for (size_t i = 0; i < ARRAY_LENGTH(source); i++)
+        if (stands_before(line, at, source[i]))
+            return true;
+    return false;
+}

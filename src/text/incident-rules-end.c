@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rules for how processes and jobs end: what Slurm did to a job, crashes, kills and requests to
+ * stop. They stand last, so that a line that also names a cause is told by it. Wording: shared
+ * RECORDS A2.3 and A2.4; Slurm, bash, zsh and dash (also in German, French and Korean), glibc,
+ * Python, torchrun, MPI, Kubernetes. A number or the word "Killed" names no cause.
+ */
+#include "text/incident-rules.h"
+
+#include "base/mem.h"
+#include "base/msg.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* What a shell says about a job: "run.sh: line 3: 123 Killed  python x", "[1]+  Killed  x", "[1]
+ * 123 killed  x", "zsh: killed     x". `word` is in lower case, its first letter may be upper case
+ * in the line. */
+static bool is_shell_report(const char *line, const char *word) {
+    line = incident_skip_prefix(line);
+    size_t length = strlen(word);
+    for (const char *at = line; (at = strstr(at, word + 1)) != NULL; at += length) {
+        if (at == line || tolower((unsigned char)at[-1]) != word[0] || at - 1 == line)
+            continue;
+        const char *before = at - 1; /* the word's first letter */
+        const char *behind = before + length;
+        if (before[-1] != ' ' || strncmp(behind, "  ", 2) != 0)
+            continue;
+        if (*line == '[' && isdigit((unsigned char)line[1]))
+            return true;
+        if (str_starts_with(line, "zsh: ") && before == line + 5)
+            return true;
+        if (strstr(line, ": line ") && isdigit((unsigned char)before[-2]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_killed(const char *line) {
+    return incident_is_word(line, "Killed") || incident_is_word(line, "Killed: 9") ||
+           is_shell_report(line, "killed") || incident_is_word(line, "Get\xc3\xb6tet") ||
+           incident_is_word(line, "Processus arr\xc3\xaat\xc3\xa9") ||
+           incident_is_word(line, "\xec\xa3\xbd\xec\x97\x88\xec\x9d\x8c");
+}
+
+static bool is_terminated(const char *line) {
+    return incident_is_word(line, "Terminated") || incident_is_word(line, "Terminated: 15") ||
+           is_shell_report(line, "terminated");
+}
+
+static bool is_aborted(const char *line) {
+    return incident_is_word(line, "Aborted") || is_shell_report(line, "aborted");
+}
+
+/* "srun: error: node: task 0: Killed" */
+static bool ends_with_task_killed(const char *line) {
+    return str_ends_with(line, ": Killed");
+}
+
+static bool is_kubernetes_code(const char *line, const char *code) {
+    const char *at = strstr(line, "Exit Code:") + strlen("Exit Code:");
+    at += strspn(at, " \t");
+    return str_starts_with(at, code) && !isdigit((unsigned char)at[strlen(code)]);
+}
+
+static bool is_exit_code_137(const char *line) {
+    return is_kubernetes_code(line, "137");
+}
+
+static bool is_exit_code_143(const char *line) {
+    return is_kubernetes_code(line, "143");
+}
+static const struct incident_figure torchrun_figures[] = {
+    {"rank", INCIDENT_INTEGER, "local_rank: "},
+    {"pid", INCIDENT_INTEGER, "(pid: "},
+    {NULL, INCIDENT_FIGURE_END_, NULL},
+};
+
+#define SIGNAL(number) \
+    { "signal", INCIDENT_IS_NUMBER, number }
+#define JOB                                 \
+    {"step", INCIDENT_WORD, "*** STEP "}, { \
+        "job", INCIDENT_WORD, "*** JOB "    \
+    }
+#define EXIT(number) \
+    { "exit_code", INCIDENT_IS_NUMBER, number }
+
+static const struct incident_rule rules[] = {
+    /* Slurm */
+    {.name = "slurm_timeout",
+     .all = {"DUE TO TIME LIMIT"},
+     .figures = {{"step", INCIDENT_WORD, "*** STEP "}, {"job", INCIDENT_WORD, "*** JOB "}}},
+    {.name = "slurm_timeout", .all = {"JobState=TIMEOUT"}},
+    {.name = "slurm_timeout", .all = {"State: TIMEOUT"}},
+    {.name = "slurm_timeout",
+     .all = {"Slurm", "Job_id=", ", TIMEOUT"},
+     .figures = {{"job", INCIDENT_WORD, "Job_id="}}},
+    {.name = "slurm_timeout", .all = {"TERM_RUNLIMIT"}},
+    {.name = "slurm_timeout", .all = {"job ", "exceeded its time limit"}},
+    {.name = "slurm_preempted", .all = {"JobState=PREEMPTED"}},
+    {.name = "slurm_preempted", .all = {"State: PREEMPTED"}},
+    {.name = "slurm_preempted",
+     .all = {"Slurm", "Job_id=", ", PREEMPTED"},
+     .figures = {{"job", INCIDENT_WORD, "Job_id="}}},
+    {.name = "slurm_preempted",
+     .all = {"DUE TO PREEMPTION"},
+     .figures = {{"step", INCIDENT_WORD, "*** STEP "}, {"job", INCIDENT_WORD, "*** JOB "}}},
+    {.name = "slurm_node_fail",
+     .all = {"DUE TO NODE FAILURE"},
+     .figures = {{"step", INCIDENT_WORD, "*** STEP "}, {"job", INCIDENT_WORD, "*** JOB "}}},
+    {.name = "slurm_node_fail", .all = {"JobState=NODE_FAIL"}},
+    {.name = "slurm_node_fail", .all = {"JobState=BOOT_FAIL"}},
+    {.name = "slurm_node_fail", .all = {"State: NODE_FAIL"}},
+    {.name = "slurm_node_fail",
+     .all = {"Slurm", "Job_id=", ", NODE_FAIL"},
+     .figures = {{"job", INCIDENT_WORD, "Job_id="}}},
+    {.name = "slurm_node_fail",
+     .all = {"error: Node failure on "},
+     .figures = {{"node", INCIDENT_WORD, "failure on "}}},
+    {.name = "slurm_node_fail", .all = {"CANCELLED DUE TO NODE FAILURE"}, .figures = {JOB}},
+    {.name = "slurm_unkillable", .all = {"NOT ENDING WITH SIGNALS"}, .figures = {JOB}},
+    {.name = "slurm_unkillable", .all = {"Kill task failed"}},
+    {.name = "slurm_unkillable",
+     .all = {"DUE TO JOB NOT ENDING WITH SIGNALS"},
+     .figures = {{"step", INCIDENT_WORD, "*** STEP "}, {"job", INCIDENT_WORD, "*** JOB "}}},
+    {.name = "slurm_abort", .all = {"ob step aborted: Waiting up to "}},
+    {.name = "slurm_abort", .all = {"srun: ", "ob step aborted"}},
+    {.name = "slurm_abort", .all = {"srun: Terminating "}},
+    {.name = "slurm_abort", .all = {"srun: First task exited"}},
+    {.name = "slurm_abort",
+     .all = {"FAILED (non-zero exit code or other failure mode)"},
+     .figures = {JOB}},
+    {.name = "terminated",
+     .all = {"srun: Force Terminated "},
+     .figures = {{"step", INCIDENT_WORD, "StepId="}, {"job", INCIDENT_WORD, "erminated job "}}},
+    {.name = "terminated",
+     .all = {"srun: error: ", ": Terminated"},
+     .figures = {SIGNAL("15"), {"rank", INCIDENT_INTEGER, "task "}}},
+    {.name = "terminated", .all = {"*** ", " CANCELLED AT ", " ***"}, .figures = {JOB}},
+    {.name = "terminated",
+     .all = {"error: *** ", " CANCELLED AT "},
+     .figures = {{"step", INCIDENT_WORD, "*** STEP "}, {"job", INCIDENT_WORD, "*** JOB "}}},
+
+    /* crashes */
+    {.name = "crash",
+     .all = {"Segmentation fault"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "11"}, {"pid", INCIDENT_INTEGER, "(pid "}}},
+    {.name = "crash", .all = {"Bus error"}, .figures = {{"signal", INCIDENT_IS_NUMBER, "7"}}},
+    {.name = "crash",
+     .all = {"Illegal instruction"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "4"}}},
+    {.name = "crash",
+     .all = {"Floating point exception"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "8"}}},
+    {.name = "crash", .all = {"(core dumped)"}},
+    {.name = "crash",
+     .all = {"ignal 11 (SIGSEGV)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "11"}, {"pid", INCIDENT_INTEGER, "PID "}}},
+    {.name = "crash",
+     .all = {"ignal 7 (SIGBUS)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "7"}, {"pid", INCIDENT_INTEGER, "PID "}}},
+    {.name = "crash",
+     .all = {"ignal 6 (SIGABRT)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "6"}, {"pid", INCIDENT_INTEGER, "PID "}}},
+    {.name = "crash",
+     .all = {"(exitcode: -11)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "11"},
+                 {"rank", INCIDENT_INTEGER, "local_rank: "},
+                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
+    {.name = "crash",
+     .all = {"(exitcode: -6)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "6"},
+                 {"rank", INCIDENT_INTEGER, "local_rank: "},
+                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
+    {.name = "crash",
+     .all = {"Signals.SIGSEGV: 11"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "11"}}},
+    {.name = "crash",
+     .all = {"Signals.SIGABRT: 6"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "6"}}},
+    {.name = "crash", .all = {"Speicherzugriffsfehler"}, .figures = {SIGNAL("11")}},
+    {.name = "crash", .all = {"Erreur de segmentation"}, .figures = {SIGNAL("11")}},
+    {.name = "crash",
+     .all = {"\xec\x84\xb8\xea\xb7\xb8\xeb\xa9\x98\xed\x85\x8c\xec\x9d\xb4\xec\x85\x98 "
+             "\xec\x98\xa4\xeb\xa5\x98"},
+     .figures = {SIGNAL("11")}},
+    {.name = "crash", .all = {"(Speicherabzug geschrieben)"}},
+    {.name = "crash",
+     .all = {"]: segfault at "},
+     .figures = {SIGNAL("11"), {"library", INCIDENT_WORD, " in "}}},
+    {.name = "crash", .all = {"traps: ", " trap "}},
+    {.name = "crash", .all = {"traps: ", "general protection"}},
+    {.name = "crash", .all = {"SIGSEGV"}, .none = {"SIGKILL by OOM"}, .figures = {SIGNAL("11")}},
+    {.name = "crash", .all = {"exit code 139"}, .figures = {EXIT("139")}},
+    {.name = "crash", .all = {"exit status 139"}, .figures = {EXIT("139")}},
+    {.name = "crash", .all = {"exit code 134"}, .figures = {EXIT("134")}},
+    {.name = "crash", .all = {"exit status 134"}, .figures = {EXIT("134")}},
+    {.name = "crash",
+     .all = {"(exitcode: -7)"},
+     .figures = {SIGNAL("7")},
+     .more = torchrun_figures},
+    {.name = "crash",
+     .all = {"DataLoader worker", "killed by signal: Aborted"},
+     .figures = {SIGNAL("6"), {"pid", INCIDENT_INTEGER, "(pid "}}},
+    {.name = "crash", .all = {"munmap_chunk(): invalid pointer"}},
+    {.name = "crash", .all = {"corrupted double-linked list"}},
+    {.name = "crash", .all = {"realloc(): invalid "}},
+    {.name = "crash", .all = {"free(): double free detected"}},
+    {.name = "crash", .all = {"buffer overflow detected ***"}},
+    {.name = "crash", .all = {"libc++abi: terminating due to uncaught exception"}},
+    {.name = "crash", .all = {"Fatal Python error: "}},
+    {.name = "crash", .all = {"*** Process received signal ***"}},
+    {.name = "crash", .all = {"double free or corruption"}},
+    {.name = "crash", .all = {"stack smashing detected"}},
+    {.name = "crash", .all = {"free(): invalid "}},
+    {.name = "crash", .all = {"malloc(): "}},
+    {.name = "crash", .all = {"corrupted size vs. prev_size"}},
+    {.name = "crash", .all = {"terminate called after throwing an instance of"}},
+    {.name = "crash", .all = {"terminate called without an active exception"}},
+    {.name = "crash",
+     .all = {"borted"},
+     .also = is_aborted,
+     .also_text = N_("the whole line, behind a progress bar, or as a shell reports a job"),
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "6"}}},
+
+    /* killed and terminated: the signal is known, the cause is not */
+    {.name = "killed",
+     .all = {"illed"},
+     .also = is_killed,
+     .also_text = N_("the whole line, behind a progress bar, or as a shell reports a job"),
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"},
+                 {"pid", INCIDENT_INTEGER_BEFORE, " killed"},
+                 {"pid", INCIDENT_INTEGER_BEFORE, " Killed"}}},
+    {.name = "killed",
+     .all = {"srun: error: ", ": Killed"},
+     .also = ends_with_task_killed,
+     .also_text = N_("at the end of the line"),
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}, {"rank", INCIDENT_INTEGER, "task "}}},
+    {.name = "killed",
+     .all = {"(exitcode: -9)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"},
+                 {"rank", INCIDENT_INTEGER, "local_rank: "},
+                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
+    {.name = "killed",
+     .all = {"ignal 9 (SIGKILL)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}, {"pid", INCIDENT_INTEGER, "PID "}}},
+    {.name = "killed",
+     .all = {"Signals.SIGKILL: 9"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
+    {.name = "killed",
+     .all = {"Command terminated by signal 9"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
+    {.name = "killed",
+     .all = {"terminated by signal SIGKILL"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}}},
+    {.name = "killed", .all = {"terminated with signal SIGKILL"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"erminated with signal 9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"erminated by signal 9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"illed by signal 9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"illed by signal: Killed"}, .figures = {SIGNAL("9")}},
+    {.name = "killed",
+     .all = {"exited on signal 9"},
+     .figures = {SIGNAL("9"),
+                 {"rank", INCIDENT_INTEGER, "process rank "},
+                 {"pid", INCIDENT_INTEGER, "with PID "}}},
+    {.name = "killed", .all = {"KILLED BY SIGNAL: 9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"status=9/KILL"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"signal: 9, SIGKILL"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"signal 9:SIGKILL"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"signal: killed"}, .figures = {SIGNAL("9")}},
+    {.name = "killed",
+     .all = {"exitcode  : -9 "},
+     .figures = {SIGNAL("9"), {"pid", INCIDENT_INTEGER, "(pid: "}}},
+    {.name = "killed", .all = {"exitcode: -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"return code = -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"return code -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"returncode -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"returncode: -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"exit code -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"exit code: -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"exit status -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"with code -9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"exit code 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exit code: 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exit code = 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exit status 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exit status: 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"status 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"Exited (137)"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"make: ", "Error 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"make", "*** ", " Killed"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"\"ExitCode\": 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exitCode: 137"}, .figures = {EXIT("137")}},
+    {.name = "killed",
+     .all = {"exited with code 137"},
+     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
+    {.name = "killed",
+     .all = {"non-zero exit status 137"},
+     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
+    {.name = "killed",
+     .all = {"Exit Code:"},
+     .also = is_exit_code_137,
+     .also_text = N_("followed by 137"),
+     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
+    {.name = "terminated",
+     .all = {"erminated"},
+     .also = is_terminated,
+     .also_text = N_("the whole line, behind a progress bar, or as a shell reports a job"),
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated",
+     .all = {"(exitcode: -15)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"},
+                 {"rank", INCIDENT_INTEGER, "local_rank: "},
+                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
+    {.name = "terminated",
+     .all = {"ignal 15 (SIGTERM)"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}, {"pid", INCIDENT_INTEGER, "PID "}}},
+    {.name = "terminated",
+     .all = {"Received Signals.SIGTERM death signal"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated",
+     .all = {"Received 15 death signal"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated",
+     .all = {"Signals.SIGTERM: 15"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated",
+     .all = {"Command terminated by signal 15"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated",
+     .all = {"terminated by signal SIGTERM"},
+     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
+    {.name = "terminated", .all = {"terminated with signal SIGTERM"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"erminated with signal 15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"erminated by signal 15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"illed by signal 15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"illed by signal: Terminated"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated",
+     .all = {"exited on signal 15"},
+     .figures = {SIGNAL("15"), {"pid", INCIDENT_INTEGER, "with PID "}}},
+    {.name = "terminated", .all = {"KILLED BY SIGNAL: 15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"status=15/TERM"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"signal: terminated"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"signal 15:SIGTERM"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated",
+     .all = {"exitcode  : -15 "},
+     .figures = {SIGNAL("15"), {"pid", INCIDENT_INTEGER, "(pid: "}}},
+    {.name = "terminated", .all = {"exitcode: -15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"exit code -15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"return code -15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"return code = -15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"exit code 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"exit code: 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"exit status 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"exit status: 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"status 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"Exited (143)"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"make: ", "Error 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"got signal: 15"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"eceived SIGTERM"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated",
+     .all = {"ignal SIGTERM"},
+     .none = {"closing signal"},
+     .figures = {SIGNAL("15")}},
+    {.name = "terminated",
+     .all = {"exited with code 143"},
+     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
+    {.name = "terminated",
+     .all = {"non-zero exit status 143"},
+     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
+    {.name = "terminated",
+     .all = {"Exit Code:"},
+     .also = is_exit_code_143,
+     .also_text = N_("followed by 143"),
+     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
+
+};
+
+const struct incident_rules incident_rules_end = {rules, ARRAY_LENGTH(rules)};
