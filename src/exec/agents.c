@@ -78,6 +78,8 @@ json_t *agents_to_start(const struct recorder *recorder) {
                               ? why
                               : N_("there was no place for the record when the command started"));
         }
+        if (i == AGENT_NVTX)
+            json_put_int(agent, "mapped", (int64_t)recorder->options->nvtx_count);
         json_put(agents, start_names[i], agent);
     }
     return agents;

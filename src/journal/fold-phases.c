@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which phase holds when. Marks before output patterns before --phase; of several processes the one
- * that is furthest behind decides; what no rule explains is unattributed. Works in nanoseconds, so
- * that the parts add up to the wall time. Rules: docs/measurement.md, "Phases".
+ * Which phase holds when. The highest source that tells of any phase is taken alone; of several
+ * processes the one that is furthest behind decides; what no rule explains is unattributed. Works
+ * in nanoseconds, so that the parts add up to the wall time. Rules: docs/measurement.md, "Phases".
  */
-#include "journal/fold-parts.h"
+#include "journal/fold-phases.h"
 
 #include "base/mem.h"
 #include "base/msg.h"
@@ -13,15 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum source { SOURCE_NONE = 0, SOURCE_OPTION, SOURCE_PATTERN, SOURCE_MARK };
-
-static const char *const source_names[] = {"none", "option", "pattern", "mark"};
-static const char *const source_methods[] = {
+static const char *const source_names[PHASES_SOURCE_COUNT_] = {
+    "none", "option", "pattern", "pattern", "python-hook", "nvtx", "ready", "mark",
+};
+static const char *const source_methods[PHASES_SOURCE_COUNT_] = {
     "no phase is known",
     "the whole run, by --phase",
+    "a line of output that a known program prints, when it was read",
     "a line of output, when it was read",
+    "calls that the Python hook saw",
+    "an NVTX range that the plan maps",
+    "what --ready waits for",
     "mark",
 };
+/* A length that the program itself printed. */
+static const char *const told_method = "a line of output that a known program prints, when it was "
+                                       "read, and the length that it printed";
 
 enum event_kind { EVENT_BEGIN, EVENT_END, EVENT_GONE };
 
@@ -30,7 +37,9 @@ struct event {
     size_t order;
     enum event_kind kind;
     enum phase phase;
-    const char *name; /* NULL: an end of whatever holds */
+    const char *name;  /* NULL: an end of whatever holds */
+    const char *stack; /* the program whose line it is; NULL: none of the known ones */
+    bool goes_on;      /* a begin that says: it has been going on */
 };
 
 /* A phase of one process, [from, to). */
@@ -44,7 +53,7 @@ struct stretch {
 
 struct timeline {
     struct fold *fold;
-    enum source source;
+    enum phases_source source;
     struct event *events;
     size_t event_count;
     struct stretch *stretches;
@@ -54,6 +63,8 @@ struct timeline {
     size_t phase_capacity;
     size_t unplaced; /* marks of phases without a time */
     bool together;   /* lines of several phases came at once: nobody read when each was printed */
+    bool told;       /* a length is the program's own */
+    bool limited;    /* an agent told no more from some time on */
 };
 
 static void timeline_done(struct timeline *timeline) {
@@ -86,18 +97,9 @@ static void add_phase_event(struct timeline *timeline, const json_t *record, enu
     add_event(timeline, event);
 }
 
-static void add_marks(struct timeline *timeline) {
-    const json_t *marks = timeline->fold->marks;
+/* A process that we reaped is in no phase any more. */
+static void add_gone(struct timeline *timeline) {
     const json_t *children = timeline->fold->children;
-    for (size_t i = 0; i < json_array_size(marks); i++) {
-        const json_t *mark = json_array_get(marks, i);
-        const char *verb = json_get_text(mark, "verb", "");
-        if (strcmp(verb, "phase") == 0) {
-            add_phase_event(timeline, mark, EVENT_BEGIN);
-        } else if (strcmp(verb, "end") == 0) {
-            add_phase_event(timeline, mark, EVENT_END);
-        }
-    }
     for (size_t i = 0; i < json_array_size(children) && timeline->event_count > 0; i++) {
         const json_t *child = json_array_get(children, i);
         struct event event = {.kind = EVENT_GONE, .pid = json_get_int(child, "pid", 0)};
@@ -107,12 +109,66 @@ static void add_marks(struct timeline *timeline) {
     }
 }
 
+static void add_marks(struct timeline *timeline) {
+    const json_t *marks = timeline->fold->marks;
+    for (size_t i = 0; i < json_array_size(marks); i++) {
+        const json_t *mark = json_array_get(marks, i);
+        const char *verb = json_get_text(mark, "verb", "");
+        if (strcmp(verb, "phase") == 0) {
+            add_phase_event(timeline, mark, EVENT_BEGIN);
+        } else if (strcmp(verb, "end") == 0) {
+            add_phase_event(timeline, mark, EVENT_END);
+        }
+    }
+    add_gone(timeline);
+}
+
+/* What an agent says of one process; its pid and time stand in the mark. */
+static void add_agent_event(struct timeline *timeline, const json_t *mark) {
+    const json_t *data = json_get_object(mark, "data");
+    const char *word = json_get_text(data, "event", ""), *name = json_get_text(data, "phase", "");
+    struct event event = {.pid = json_get_int(mark, "pid", 0), .name = name};
+    bool is_limit = strcmp(word, "limit") == 0;
+    if (strcmp(word, "begin") == 0) {
+        event.kind = EVENT_BEGIN;
+    } else if (strcmp(word, "end") == 0) {
+        event.kind = EVENT_END;
+    } else if (is_limit) {
+        event.kind = EVENT_GONE;
+    } else {
+        return;
+    }
+    if (!is_limit && !phase_from_name(name, &event.phase)) {
+        return;
+    }
+    if (!fold_get_i64(mark, "t_ns", &event.t_ns)) {
+        timeline->unplaced++;
+        return;
+    }
+    timeline->limited = timeline->limited || is_limit;
+    add_event(timeline, event);
+}
+
+static void add_agent(struct timeline *timeline, const char *agent) {
+    const json_t *marks = timeline->fold->marks;
+    timeline->limited = false;
+    for (size_t i = 0; i < json_array_size(marks); i++) {
+        const json_t *mark = json_array_get(marks, i);
+        if (strcmp(json_get_text(mark, "verb", ""), "agent") == 0 &&
+            strcmp(json_get_text(mark, "name", ""), agent) == 0) {
+            add_agent_event(timeline, mark);
+        }
+    }
+    add_gone(timeline);
+}
+
 static void add_records(struct timeline *timeline, const char *source) {
     const json_t *phases = timeline->fold->phases;
     for (size_t i = 0; i < json_array_size(phases); i++) {
         const json_t *record = json_array_get(phases, i);
         bool is_end = strcmp(json_get_text(record, "event", ""), "end") == 0;
-        if (strcmp(json_get_text(record, "source", ""), source) == 0) {
+        if (strcmp(json_get_text(record, "source", ""), source) == 0 &&
+            json_object_get(record, "stack") == NULL) {
             add_phase_event(timeline, record, is_end ? EVENT_END : EVENT_BEGIN);
         }
     }
@@ -146,27 +202,153 @@ static bool came_together(const struct timeline *timeline) {
     return false;
 }
 
-static void find_source(struct timeline *timeline) {
-    add_marks(timeline);
-    if (has_begin(timeline)) {
-        timeline->source = SOURCE_MARK;
+/* ---- lines of known programs (text/phase-patterns.h) ---- */
+
+/* Ranks that name themselves are followed one by one, as processes are. */
+static int64_t rank_number(json_t *ranks, const char *rank) {
+    if (rank == NULL) {
+        return 0;
+    }
+    if (json_object_get(ranks, rank) == NULL) {
+        json_put_int(ranks, rank, -1 - (int64_t)json_object_size(ranks));
+    }
+    return json_get_int(ranks, rank, 0);
+}
+
+static bool is_same_line(const struct event *a, const struct event *b) {
+    return a->pid == b->pid && strcmp(a->name, b->name) == 0 && strcmp(a->stack, b->stack) == 0;
+}
+
+/* The program printed how long it took. With the begin seen, that gives the end; at the end, with
+ * no begin seen, the begin. */
+static void add_told(struct timeline *timeline, struct event event, int64_t length_ns,
+                     bool is_at_end) {
+    for (size_t i = timeline->event_count; i-- > 0;) {
+        const struct event *last = &timeline->events[i];
+        if (!is_same_line(last, &event)) {
+            continue;
+        }
+        if (last->kind == EVENT_BEGIN && !is_at_end && last->t_ns <= event.t_ns - length_ns) {
+            event.t_ns = last->t_ns + length_ns;
+            timeline->told = true;
+            add_event(timeline, event);
+        } else if (last->kind == EVENT_BEGIN && is_at_end) {
+            add_event(timeline, event);
+        }
         return;
     }
-    timeline->event_count = 0;
-    add_records(timeline, "pattern");
-    if (has_begin(timeline)) {
-        timeline->together = came_together(timeline);
-        timeline->source = timeline->together ? SOURCE_NONE : SOURCE_PATTERN;
-        timeline->event_count = timeline->together ? 0 : timeline->event_count;
+    if (is_at_end && length_ns <= event.t_ns) {
+        struct event begin = event;
+        begin.kind = EVENT_BEGIN;
+        begin.t_ns = event.t_ns - length_ns;
+        timeline->told = true;
+        add_event(timeline, begin);
+        add_event(timeline, event);
+    }
+}
+
+static void add_stack_record(struct timeline *timeline, const json_t *record, json_t *ranks) {
+    const char *word = json_get_text(record, "event", "");
+    struct event event = {
+        .kind = strcmp(word, "begin") == 0 ? EVENT_BEGIN : EVENT_END,
+        .name = json_get_text(record, "name", NULL),
+        .stack = json_get_text(record, "stack", NULL),
+        .goes_on = json_get_bool(record, "goes_on", false) == 1,
+        .pid = rank_number(ranks, json_get_text(record, "rank", NULL)),
+    };
+    if (event.name == NULL || event.stack == NULL || !phase_from_name(event.name, &event.phase) ||
+        !fold_get_i64(record, "t_ns", &event.t_ns)) {
         return;
     }
-    timeline->event_count = 0;
-    enum phase phase;
+    double seconds = json_get_real(record, "seconds", -1);
+    if (event.kind == EVENT_BEGIN || seconds < 0 || seconds > 1e9) {
+        if (event.kind == EVENT_BEGIN || strcmp(word, "end") == 0) {
+            add_event(timeline, event);
+        }
+        return;
+    }
+    add_told(timeline, event, (int64_t)(seconds * 1e9), strcmp(word, "end") == 0);
+}
+
+/* Of programs that say only afterwards how long it took, a begin alone is no phase: it would hold
+ * to the end. */
+static bool is_for_nothing(const struct timeline *timeline, const json_t *record) {
+    if (json_get_bool(record, "tentative", false) != 1) {
+        return false;
+    }
+    const json_t *phases = timeline->fold->phases;
+    for (size_t i = 0; i < json_array_size(phases); i++) {
+        const json_t *other = json_array_get(phases, i);
+        if (strcmp(json_get_text(other, "event", ""), "told") == 0 &&
+            strcmp(json_get_text(other, "stack", ""), json_get_text(record, "stack", "-")) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_stacks(struct timeline *timeline) {
+    const json_t *phases = timeline->fold->phases;
+    AUTO_JSON json_t *ranks = json_object();
+    for (size_t i = 0; i < json_array_size(phases); i++) {
+        const json_t *record = json_array_get(phases, i);
+        if (json_get_text(record, "stack", NULL) != NULL && !is_for_nothing(timeline, record)) {
+            add_stack_record(timeline, record, ranks);
+        }
+    }
+}
+
+/* ---- the source ---- */
+
+/* Adds the events of one source; false: it began no phase. */
+static bool take_source(struct timeline *timeline, enum phases_source source) {
     const char *option = json_get_text(timeline->fold->run->start, "phase", NULL);
-    if (option != NULL && phase_from_name(option, &phase)) {
-        add_event(timeline, (struct event){.kind = EVENT_BEGIN, .phase = phase, .name = option});
-        timeline->source = SOURCE_OPTION;
+    enum phase phase;
+    timeline->event_count = 0;
+    switch (source) {
+    case PHASES_MARK:
+        add_marks(timeline);
+        break;
+    case PHASES_READY:
+        add_records(timeline, "ready");
+        break;
+    case PHASES_NVTX:
+        add_agent(timeline, "nvtx");
+        break;
+    case PHASES_PYTHON_HOOK:
+        add_agent(timeline, "python-hook");
+        break;
+    case PHASES_PATTERN:
+        add_records(timeline, "pattern");
+        break;
+    case PHASES_STACK:
+        add_stacks(timeline);
+        break;
+    case PHASES_OPTION:
+        if (option != NULL && phase_from_name(option, &phase)) {
+            add_event(timeline,
+                      (struct event){.kind = EVENT_BEGIN, .phase = phase, .name = option});
+        }
+        break;
+    case PHASES_NONE:
+    case PHASES_SOURCE_COUNT_:
+        break;
     }
+    return has_begin(timeline);
+}
+
+static void find_source(struct timeline *timeline) {
+    enum phases_source source = PHASES_SOURCE_COUNT_;
+    while (source > PHASES_NONE && !take_source(timeline, --source)) {
+    }
+    if (source == PHASES_PATTERN || source == PHASES_STACK) {
+        timeline->together = came_together(timeline);
+    }
+    timeline->source = timeline->together ? PHASES_NONE : source;
+    timeline->event_count = timeline->source == PHASES_NONE ? 0 : timeline->event_count;
+    bool is_agent = source == PHASES_NVTX || source == PHASES_PYTHON_HOOK;
+    timeline->limited = timeline->limited && is_agent;
+    timeline->told = timeline->told && timeline->source == PHASES_STACK;
 }
 
 /* ---- stretches of single processes ---- */
@@ -232,6 +414,109 @@ static void add_process(struct timeline *timeline, const struct event *events, s
     }
 }
 
+/* What one process has open: ranges and calls lie within one another, and the innermost holds. */
+struct open_events {
+    const struct event **items;
+    size_t count;
+};
+
+static void open_events_done(struct open_events *open) {
+    mem_free_ptr(&open->items);
+}
+#define AUTO_OPEN_EVENTS __attribute__((cleanup(open_events_done)))
+
+static bool is_counterpart(const struct event *begin, const struct event *end) {
+    return strcmp(begin->name, end->name) == 0 &&
+           (begin->stack == NULL || strcmp(begin->stack, end->stack) == 0);
+}
+
+/* Place of the newest open one that the event is about; -1: none. */
+static long find_open(const struct open_events *open, const struct event *event) {
+    for (size_t i = open->count; i-- > 0;) {
+        if (is_counterpart(open->items[i], event)) {
+            return (long)i;
+        }
+    }
+    return -1;
+}
+
+static void close_stretch(struct timeline *timeline, int64_t t_ns) {
+    struct stretch *last = &timeline->stretches[timeline->stretch_count - 1];
+    last->to_ns = t_ns;
+    last->was_ended = true;
+}
+
+static void take_begin(struct timeline *timeline, struct open_events *open,
+                       const struct event *event, const struct event *closed) {
+    /* a bar says many times that it goes on */
+    if (event->stack != NULL && find_open(open, event) >= 0) {
+        return;
+    }
+    if (open->count > 0) {
+        close_stretch(timeline, event->t_ns);
+    }
+    struct event since = *event;
+    if (event->goes_on && closed != NULL && open->count == 0 && is_counterpart(closed, event)) {
+        since.t_ns = closed->t_ns; /* another rank was done, this one was not */
+    }
+    begin_stretch(timeline, &since);
+    open->items[open->count++] = event;
+}
+
+static void take_end(struct timeline *timeline, struct open_events *open, const struct event *event,
+                     const struct event *closed) {
+    long place = find_open(open, event);
+    if (place < 0) {
+        bool is_later = event->stack != NULL && closed != NULL && open->count == 0 &&
+                        is_counterpart(closed, event);
+        if (is_later) {
+            close_stretch(timeline, event->t_ns); /* of several ends the last counts */
+        }
+        return;
+    }
+    bool was_innermost = (size_t)place + 1 == open->count;
+    memmove(open->items + place, open->items + place + 1,
+            (open->count - (size_t)place - 1) * sizeof *open->items);
+    open->count--;
+    if (!was_innermost) {
+        return;
+    }
+    close_stretch(timeline, event->t_ns);
+    if (open->count > 0) {
+        struct event outer = *open->items[open->count - 1];
+        outer.t_ns = event->t_ns;
+        begin_stretch(timeline, &outer);
+    }
+}
+
+/* The events of one process that lie within one another, in order of time. */
+static void add_nested(struct timeline *timeline, const struct event *events, size_t count) {
+    AUTO_OPEN_EVENTS struct open_events open = {.items =
+                                                    mem_alloc((count + 1) * sizeof *open.items)};
+    const struct event *closed = NULL; /* the end behind which nothing is open */
+    for (size_t i = 0; i < count; i++) {
+        const struct event *event = &events[i];
+        if (event->kind == EVENT_BEGIN) {
+            take_begin(timeline, &open, event, closed);
+        } else if (event->kind == EVENT_END) {
+            take_end(timeline, &open, event, closed);
+        } else if (open.count > 0) {
+            close_stretch(timeline, event->t_ns);
+            open.count = 0;
+        }
+        bool is_end = event->kind == EVENT_END && open.count == 0;
+        if (open.count > 0 || event->kind == EVENT_GONE) {
+            closed = NULL;
+        } else if (is_end && timeline->stretch_count > 0) {
+            closed = event;
+        }
+    }
+}
+
+static bool is_nested(enum phases_source source) {
+    return source == PHASES_NVTX || source == PHASES_PYTHON_HOOK || source == PHASES_STACK;
+}
+
 static void clip(struct stretch *stretch, int64_t horizon_ns) {
     if (stretch->from_ns > horizon_ns) {
         stretch->from_ns = horizon_ns;
@@ -251,7 +536,11 @@ static void find_stretches(struct timeline *timeline) {
                timeline->events[i + count].pid == timeline->events[i].pid) {
             count++;
         }
-        add_process(timeline, timeline->events + i, count);
+        if (is_nested(timeline->source)) {
+            add_nested(timeline, timeline->events + i, count);
+        } else {
+            add_process(timeline, timeline->events + i, count);
+        }
         i += count;
     }
     for (size_t i = 0; i < timeline->stretch_count; i++) {
@@ -321,7 +610,7 @@ static void emit(struct timeline *timeline, int64_t from_ns, int64_t to_ns,
     run->phases[run->phase_count++] = (struct run_phase){
         .phase = phase,
         .name = arena_strdup(run->arena, name),
-        .source = source_names[holder != NULL ? timeline->source : SOURCE_NONE],
+        .source = source_names[holder != NULL ? timeline->source : PHASES_NONE],
         .start_s = fold_seconds(from_ns),
         .end_s = fold_seconds(to_ns),
     };
@@ -373,19 +662,14 @@ static const char *const lines_came_together =
 
 /* Why a phase that nobody began is not a figure. */
 static struct quantity not_begun(const struct timeline *timeline) {
-    static const char *const why[] = {
-        N_("nothing tells the phases apart; use 'probelauf mark', an output pattern or --phase"),
-        N_("the whole run was declared to be another phase"),
-        N_("no line of output began this phase"),
-        N_("no mark began this phase"),
-    };
     if (timeline->fold->run->running) {
         return quantity_open(UNIT_SECOND, QUANTITY_RUNNING, NULL);
     }
     if (timeline->together) {
         return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED, _(lines_came_together));
     }
-    return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED, msg_get(why[timeline->source]));
+    return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED,
+                         fold_phases_why(timeline->fold, timeline->source));
 }
 
 static void set_quantities(struct timeline *timeline) {
@@ -405,18 +689,27 @@ static void set_quantities(struct timeline *timeline) {
             continue;
         }
         /* its line was read when all was over: it came late, and no time was seen */
-        if (!is_rest && timeline->source == SOURCE_PATTERN && timeline->sum_ns[phase] == 0) {
+        if (!is_rest && (timeline->source == PHASES_PATTERN || timeline->source == PHASES_STACK) &&
+            timeline->sum_ns[phase] == 0) {
             run->phase[phase] =
                 quantity_open(UNIT_SECOND, run->running ? QUANTITY_RUNNING : QUANTITY_NOT_SEPARATED,
                               _(lines_came_together));
             continue;
         }
-        bool at_least = run->running || (fold->wall_is_at_least && phase == last);
+        bool at_least = run->running || (fold->wall_is_at_least && phase == last) ||
+                        (timeline->limited && !is_rest);
+        if (timeline->limited && is_rest) {
+            run->phase[phase] =
+                quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]),
+                                 QUANTITY_AT_MOST, source_methods[timeline->source]);
+            continue;
+        }
         run->phase[phase] = quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]),
                                              at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
-                                             is_rest && timeline->source != SOURCE_NONE
+                                             is_rest && timeline->source != PHASES_NONE
                                                  ? "wall time that no phase explains"
-                                                 : source_methods[timeline->source]);
+                                             : timeline->told ? told_method
+                                                              : source_methods[timeline->source]);
     }
 }
 
@@ -440,7 +733,7 @@ static void set_result_complete(const struct timeline *timeline) {
             UNIT_SECOND, fold_seconds(t_ns), "start to the last change of the declared outputs");
         return;
     }
-    for (size_t i = 0; i < timeline->stretch_count && timeline->source == SOURCE_MARK; i++) {
+    for (size_t i = 0; i < timeline->stretch_count && timeline->source == PHASES_MARK; i++) {
         const struct stretch *stretch = &timeline->stretches[i];
         if (stretch->phase == PHASE_WRITE && stretch->was_ended && stretch->to_ns > t_ns) {
             t_ns = stretch->to_ns;
