@@ -129,8 +129,19 @@ static bool was_stopped(const struct run *run) {
     return stopped_s > STOPPED_SHARE * run->wall.value;
 }
 
+/* A device that only plays back a trace tells nothing of the machine that a study needs. */
+static bool has_stand_in(const struct run *run) {
+    for (size_t i = 0; i < run->gpu_count; i++)
+        if (run->gpus[i].stand_in)
+            return true;
+    return false;
+}
+
 const char *comparable_why_unusable(const struct run *run, bool for_estimate) {
     const char *why = run->running ? N_("it is still running") : why_not_ok(run->outcome);
+
+    if (!why && has_stand_in(run))
+        why = N_("the GPU was a stand-in");
 
     if (!why && run->validity == RUN_INVALID)
         why = N_("it was declared invalid");

@@ -79,19 +79,41 @@ static const struct quantity *gpu_quantity(const struct run_gpu *gpu, size_t off
     return (const struct quantity *)((const char *)gpu + offset);
 }
 
-static struct quantity gpu_largest(const struct block_work *work, size_t offset) {
+/* What a program takes from the start, whatever it needs, is no need: such devices are passed over,
+ * and ret_allowance holds the largest of them. */
+static struct quantity gpu_largest(const struct block_work *work, size_t offset,
+                                   struct quantity *ret_allowance) {
     struct quantity largest = {.unit = UNIT_BYTE};
-    uint64_t known = 0;
+    uint64_t known = 0, allowances = 0;
 
     for (size_t i = 0; i < work->condition_count; i++)
         for (size_t r = 0; r < work->conditions[i].count_used; r++) {
             const struct run *run = work->conditions[i].runs[r];
-            for (size_t g = 0; g < run->gpu_count; g++)
-                take_larger(&largest, gpu_quantity(&run->gpus[g], offset), run, &known,
-                            work->maker->arena);
+            for (size_t g = 0; g < run->gpu_count; g++) {
+                bool is_allowance = run->gpus[g].preallocated == RUN_YES;
+                take_larger(is_allowance ? ret_allowance : &largest,
+                            gpu_quantity(&run->gpus[g], offset), run,
+                            is_allowance ? &allowances : &known, work->maker->arena);
+            }
         }
     largest.n = known;
     return largest;
+}
+
+static struct quantity allowance_need(const struct block_work *work,
+                                      const struct quantity *allowance) {
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+
+    quantity_format_value(allowance->value, UNIT_BYTE, &bytes);
+    struct quantity need = quantity_open(
+        UNIT_BYTE, QUANTITY_NOT_SEPARATED,
+        arena_printf(work->maker->arena,
+                     _("the peak of %s is an allowance that the program took from the start, not "
+                       "a need"),
+                     strbuf_str(&bytes)));
+    need.sources = allowance->sources;
+    need.source_count = allowance->source_count;
+    return need;
 }
 
 static struct quantity gpu_need(const struct block_work *work, const char **ret_name) {
@@ -103,7 +125,10 @@ static struct quantity gpu_need(const struct block_work *work, const char **ret_
             UNIT_BYTE, QUANTITY_NOT_APPLICABLE,
             arena_printf(work->maker->arena, _("environment '%s' has no GPU"), environment->id));
     for (size_t i = 0; i < ARRAY_LENGTH(gpu_quantities); i++) {
-        struct quantity largest = gpu_largest(work, gpu_quantities[i].offset);
+        struct quantity allowance = {.unit = UNIT_BYTE};
+        struct quantity largest = gpu_largest(work, gpu_quantities[i].offset, &allowance);
+        if (!quantity_is_known(&largest) && quantity_is_known(&allowance))
+            return allowance_need(work, &allowance);
         if (!quantity_is_known(&largest))
             continue;
         *ret_name = _(gpu_quantities[i].name);
@@ -114,9 +139,9 @@ static struct quantity gpu_need(const struct block_work *work, const char **ret_
             if (work->conditions[i].runs[r]->gpu_count > 0) {
                 const struct quantity *q = &work->conditions[i].runs[r]->gpus[0].process_used;
                 return quantity_open(UNIT_BYTE, q->reason ? q->reason : QUANTITY_NOT_SUPPORTED,
-                                     q->detail ? q->detail : _("GPU probing not built in"));
+                                     q->detail ? q->detail : _("no run told of GPUs"));
             }
-    return quantity_open(UNIT_BYTE, QUANTITY_NOT_SUPPORTED, _("GPU probing not built in"));
+    return quantity_open(UNIT_BYTE, QUANTITY_NOT_SUPPORTED, _("no run told of GPUs"));
 }
 
 /* ---- capacity ---- */
@@ -197,6 +222,8 @@ static const char *verdict(const struct block_work *work, const struct estimate_
 
     if (memory->need.reason == QUANTITY_NOT_APPLICABLE)
         return _("not applicable");
+    if (!quantity_is_known(&memory->need) && memory->need.source_count > 0)
+        return _("cannot be told: an allowance is no need");
     if (!quantity_is_known(&memory->need))
         return _("cannot be told: no peak was measured");
     if (!quantity_is_known(&memory->capacity))

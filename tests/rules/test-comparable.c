@@ -26,6 +26,22 @@ static void assert_counts(const struct run *run, const struct run *reference) {
     assert_null(why);
 }
 
+static void test_stand_in(void **state) {
+    AUTO_RUN struct run *a = build_run(1, 10.0);
+    AUTO_RUN struct run *b = build_run(2, 11.0);
+    struct run_gpu gpus[2] = {{.uuid = "GPU-1"}, {.uuid = "GPU-2"}};
+    const char *why = NULL;
+
+    (void)state;
+    b->gpus = gpus;
+    b->gpu_count = 2;
+    assert_counts(b, b);
+    gpus[1].stand_in = true;
+    assert_reason(b, a, "the GPU was a stand-in");
+    assert_false(comparable_is_usable(b, &why));
+    assert_string_equal(why, "the GPU was a stand-in");
+}
+
 static void test_group(void **state) {
     AUTO_RUN struct run *a = build_run(1, 10.0);
     AUTO_RUN struct run *b = build_run(2, 11.0);
@@ -250,10 +266,15 @@ static void test_what_of_the_environment_differs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group),       cmocka_unit_test(test_group_key_is_frozen),
-        cmocka_unit_test(test_one_run),     cmocka_unit_test(test_two_runs),
-        cmocka_unit_test(test_code),        cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_what_of_the_environment_differs),
+        cmocka_unit_test(test_group),
+        cmocka_unit_test(test_group_key_is_frozen),
+        cmocka_unit_test(test_stand_in),
+        cmocka_unit_test(test_one_run),
+        cmocka_unit_test(test_two_runs),
+        cmocka_unit_test(test_code),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_what_of_the_environment_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

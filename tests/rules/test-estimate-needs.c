@@ -73,7 +73,7 @@ static void test_gpu_memory(void **state) {
     struct run_gpu gpu = {0};
     b->environment.gpus.value = 1;
     const struct estimate *e = built_estimate(b);
-    assert_open(&e->blocks[0].gpu_memory.need, QUANTITY_NOT_SUPPORTED, "not built in");
+    assert_open(&e->blocks[0].gpu_memory.need, QUANTITY_NOT_SUPPORTED, "no run told");
     run->gpus = &gpu;
     run->gpu_count = 1;
     gpu.process_used = quantity_open(UNIT_BYTE, QUANTITY_NOT_VISIBLE, "hidden by the container");
@@ -88,6 +88,30 @@ static void test_gpu_memory(void **state) {
     gpu.process_used = quantity_measured(UNIT_BYTE, 4e9, "nvml"); /* nearer to the need */
     e = built_estimate(b);
     assert_true(e->blocks[0].gpu_memory.need.value == 4e9);
+}
+
+/* What a program takes whatever it needs is no need. */
+static void test_gpu_allowance(void **state) {
+    struct built *b = *state;
+    struct study_block *block = built_block(b, "one", 2, 9);
+    struct run *served = built_counts(b, &block->conditions[0], 100.0);
+    struct run_gpu gpu = {.preallocated = RUN_YES}, other = {.preallocated = RUN_NO};
+    gpu.device_used = quantity_measured(UNIT_BYTE, 7.2e10, "nvml");
+    gpu.process_used = quantity_measured(UNIT_BYTE, 7e10, "nvml");
+    gpu.total = quantity_measured(UNIT_BYTE, 8e10, "nvml");
+    b->environment.gpus.value = 1;
+    served->gpus = &gpu;
+    served->gpu_count = 1;
+    const struct estimate *e = built_estimate(b);
+    assert_open(&e->blocks[0].gpu_memory.need, QUANTITY_NOT_SEPARATED, "an allowance");
+    assert_says(e->blocks[0].gpu_memory.verdict, "an allowance is no need");
+    struct run *trained = built_counts(b, &block->conditions[1], 100.0);
+    other.process_used = quantity_measured(UNIT_BYTE, 4e9, "nvml");
+    trained->gpus = &other;
+    trained->gpu_count = 1;
+    e = built_estimate(b);
+    assert_true(e->blocks[0].gpu_memory.need.value == 4e9);
+    assert_int_equal(e->blocks[0].gpu_memory.need.bound, QUANTITY_AT_LEAST);
 }
 
 static void test_volume(void **state) {
@@ -198,7 +222,7 @@ static void test_weakness(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_memory), TEST(test_gpu_memory),  TEST(test_volume),
+        TEST(test_memory), TEST(test_gpu_memory),  TEST(test_volume),   TEST(test_gpu_allowance),
         TEST(test_offers), TEST(test_provisional), TEST(test_weakness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,6 +284,11 @@ static void test_usable(void **state) {
     assert_none(f, "a check of its result was not met");
     assert_false(judge(f).verified);
     f->run->verified = "yes";
+    struct run_gpu gpu = {.stand_in = true};
+    f->run->gpus = &gpu;
+    f->run->gpu_count = 1;
+    assert_none(f, "the GPU was a stand-in");
+    f->run->gpu_count = 0;
     f->run->wall = quantity_bounded(UNIT_SECOND, 5.0, QUANTITY_AT_LEAST, "clock");
     assert_none(f, "cut off");
     f->run->running = true;
