@@ -3,28 +3,32 @@
  * The recorder's side of the GPU helper (gpu/wire.h): starts it, takes its messages, and makes
  * DEVICE, SERIES, CHUNK, INCIDENT and GAP records and the `gpu` part of COUNTERS out of them. Never
  * waits for the helper: what comes late, or never, is a gap with a reason. Names and units of the
- * SERIES: model/gpu-series.h.
+ * SERIES: model/gpu-series.h. All accept NULL.
  */
 #pragma once
 
 #include "base/json.h"
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 struct recorder;
 struct gpu_watch;
 
-/* Before the command starts, so that the baseline is seen; NULL when nothing is to be watched
- * (--gpu none). */
+/* Before the command starts, once the monitor need not wait any more. The helper is not started
+ * where there is certainly nothing to watch (--gpu none; no device and no library): then there is
+ * only the record that says so. Never NULL. */
 struct gpu_watch *gpu_watch_start(struct recorder *recorder);
-int gpu_watch_fd(const struct gpu_watch *watch); /* to poll for reading; -1: none; accepts NULL */
-/* Takes what has come. all: the run is over; what was gathered is written. */
-void gpu_watch_read(struct recorder *recorder, struct gpu_watch *watch, bool all);
-/* Once a second: late helper, ended helper (a new one, a few times), columns that are full. */
-void gpu_watch_tick(struct recorder *recorder, struct gpu_watch *watch);
+/* Once a second: takes what has come, and looks after the helper (late, ended: a new one, a few
+ * times). The pipe holds more than a second's messages, so nothing wakes us in between. */
+void gpu_watch_tick(struct gpu_watch *watch);
+/* A child of the recorder has ended. True: it was the helper. */
+bool gpu_watch_ended(struct gpu_watch *watch, pid_t pid, int status, int64_t cpu_ns);
 /* COUNTERS' `gpu`: one object a device; NULL: nothing known. */
-json_t *gpu_watch_counters(const struct recorder *recorder, const struct gpu_watch *watch);
-/* After the command: memory that is still held by processes of the tree that should be gone, within
- * a second; then the helper is killed, not waited for. */
-void gpu_watch_finish(struct recorder *recorder, struct gpu_watch *watch);
+json_t *gpu_watch_counters(const struct gpu_watch *watch);
+/* The run is over: all that is left is written, and the helper is killed, not waited for. Only
+ * where a process of the run that used a GPU is still there, the next list of the driver's is
+ * waited for, a second at most: that is memory which is left behind. */
+void gpu_watch_finish(struct gpu_watch *watch);
 struct gpu_watch *gpu_watch_free(struct gpu_watch *watch); /* accepts NULL */

@@ -42,6 +42,7 @@ static void recorder_ended(struct monitor *monitor) {
     monitor->recorder = 0;
     atomic_store(&monitor->shared->cpu_live_ns[ROLE_RECORDER][0], 0);
     atomic_store(&monitor->shared->cpu_live_ns[ROLE_SLOW_READER][0], 0);
+    atomic_store(&monitor->shared->cpu_live_ns[ROLE_GPU][0], 0);
     if (!recorder_is_wanted(monitor))
         return;
     monitor->recorder_failures++;

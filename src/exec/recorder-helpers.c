@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "exec/cpu-time.h"
+#include "exec/gpu-watch.h"
 #include "exec/helper.h"
 #include "probe/probe.h"
 
@@ -221,7 +222,7 @@ void recorder_reap(struct recorder *recorder) {
         if (pid == recorder->slow_reader) {
             recorder_read_samples(recorder, false);
             slow_reader_gone(recorder, cpu_time_usage_ns(&usage));
-        } else {
+        } else if (!gpu_watch_ended(recorder->gpu, pid, status, cpu_time_usage_ns(&usage))) {
             recorder->children_cpu_ns += cpu_time_usage_ns(&usage);
             shared_remove_helper(recorder->shared, pid);
         }

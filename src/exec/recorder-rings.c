@@ -7,8 +7,10 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "exec/agents.h"
+#include "exec/gpu-watch.h"
 #include "journal/marks.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,6 +120,7 @@ static const struct series host_series[TICK_COUNT_] = {
                            NS_PER_S},
 };
 #define SLOW_ID (HOST_ID + TICK_COUNT_)
+static_assert(SLOW_ID + SLOW_COUNT_ <= RECORDER_GPU_ID, "ids of GPUs are above");
 const unsigned recorder_slow_id = SLOW_ID;
 static const struct series slow_series[SLOW_COUNT_] = {
     [SLOW_PSS] = {"tree.pss", "byte", "gauge", "Pss of /proc/PID/smaps_rollup", 2 * NS_PER_S, 1},
@@ -159,6 +162,17 @@ static bool define_once(struct recorder *recorder, unsigned first_id) {
     return first_id == HOST_ID ? past->has_host_series : past->has_slow_series;
 }
 
+bool recorder_write_chunk(struct recorder *recorder, const struct chunk *chunk) {
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    struct err err = ERR_INIT;
+    chunk_encode_next(&recorder->coder, chunk, &bytes);
+    if (journal_append(&recorder->writer, JOURNAL_CHUNK, JOURNAL_VERSION, bytes.data, bytes.length,
+                       false, &err) == 0)
+        return true;
+    chunk_coder_done(&recorder->coder); /* the next one stands alone */
+    return false;
+}
+
 /* Writes columns [series][tick]; those without any value are left out. */
 static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t series_count,
                         const int64_t *time_ns, const int64_t *values, size_t ticks) {
@@ -180,16 +194,8 @@ static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t ser
     memcpy(times, time_ns, ticks * sizeof times[0]);
     struct chunk chunk = {
         .series = ids, .series_count = count, .time_ns = times, .tick_count = ticks, .value = kept};
-    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
-    chunk_encode_next(&recorder->coder, &chunk, &bytes);
-    struct err err = ERR_INIT;
-    if (journal_append(&recorder->writer, JOURNAL_CHUNK, JOURNAL_VERSION, bytes.data, bytes.length,
-                       false, &err) == 0)
-        return true;
-    chunk_coder_done(&recorder->coder); /* the next one stands alone */
-    return false;
+    return recorder_write_chunk(recorder, &chunk);
 }
-
 static void lost_chunk(struct recorder *recorder, int64_t from_t_ns, int64_t to_t_ns) {
     recorder_write_gap(recorder, "samples", from_t_ns, to_t_ns,
                        N_("the samples could not be written"), 0);
@@ -299,7 +305,8 @@ static void put_pss(json_t *json, const struct recorder *recorder, json_t *reaso
 }
 
 static void put_own_cpu(json_t *json, const struct recorder *recorder) {
-    static const char *const names[ROLE_COUNT_] = {"monitor", "recorder", "copier", "slow_reader"};
+    static const char *const names[ROLE_COUNT_] = {"monitor", "recorder", "copier", "slow_reader",
+                                                   "gpu"};
     json_t *cpu = json_object();
     atomic_store(&recorder->shared->cpu_live_ns[ROLE_RECORDER][0],
                  clock_process_cpu_ns() + recorder->children_cpu_ns);
@@ -317,6 +324,9 @@ void recorder_write_counters(struct recorder *recorder, bool last) {
     put_tree(json, &counters, reasons);
     put_pss(json, recorder, reasons);
     evidence_cgroup_now(recorder, json);
+    json_t *gpus = gpu_watch_counters(recorder->gpu);
+    if (gpus != NULL)
+        json_put(json, "gpu", gpus);
     put_own_cpu(json, recorder);
     if (json_object_size(reasons) > 0)
         json_put(json, "reasons", reasons);

@@ -27,6 +27,9 @@
 #define SHARED_PATH_SIZE   4096u
 #define SHARED_CHANNELS    2u
 #define SHARED_HELPER_PIDS 16u
+#define SHARED_GPUS        64u
+#define SHARED_UUID_SIZE   96u
+#define SHARED_LEFT_PIDS   16u
 #define SHARED_ABSENT      INT64_MIN /* a value that was not read */
 
 enum stream_was {
@@ -167,7 +170,32 @@ struct shared_end {
 /* What goes into the measured process (agents.h). */
 enum agent { AGENT_PYTHON = 0, AGENT_NVTX, AGENT_COUNT_ };
 
-enum shared_role { ROLE_MONITOR = 0, ROLE_RECORDER, ROLE_COPIER, ROLE_SLOW_READER, ROLE_COUNT_ };
+enum shared_role {
+    ROLE_MONITOR = 0,
+    ROLE_RECORDER,
+    ROLE_COPIER,
+    ROLE_SLOW_READER,
+    ROLE_GPU,
+    ROLE_COUNT_
+};
+
+/* What the GPU helper has told of one device so far. Written by the recorder (gpu-watch), for
+ * itself and for the one after it. SHARED_ABSENT where nothing was read. */
+enum shared_others { OTHERS_NOT_SEEN = 0, OTHERS_NONE, OTHERS_PRESENT };
+struct shared_gpu {
+    bool known;
+    char uuid[SHARED_UUID_SIZE]; /* "" : not told */
+    int64_t baseline_bytes;      /* in use before the run used it */
+    int64_t used_peak_bytes, used_samples;
+    int64_t process_peak_bytes, process_samples; /* sum over the run's processes */
+    int64_t accounted_peak_bytes;                /* of one of them, as the driver accounts it */
+    int64_t energy_mj, energy_last_mj;
+    enum shared_others others;
+    bool used_by_run; /* the driver has shown a process of the run on it */
+    int64_t left_bytes;
+    uint32_t left_count;
+    int left_pids[SHARED_LEFT_PIDS];
+};
 
 /* The recorder's way, in this order. */
 enum recorder_state {
@@ -183,8 +211,8 @@ struct shared {
     /* recorder */
     _Atomic int recorder_state;
     char journal_path[SHARED_PATH_SIZE];
-    char marks_path[SHARED_PATH_SIZE];   /* "" : none */
-    char agent_folder[SHARED_PATH_SIZE]; /* of what agents.h offers; "" : none */
+    char marks_path[SHARED_PATH_SIZE];     /* "" : none */
+    char agent_folder[SHARED_PATH_SIZE];   /* of what agents.h offers; "" : none */
     char agent_trouble[AGENT_COUNT_][160]; /* why one cannot be offered (N_); "" : it can */
     _Atomic unsigned agents_offered;       /* monitor: bit by enum agent: the command has it */
     _Atomic bool own_group; /* group_place is a group made for this run: the command joins it */
@@ -206,6 +234,9 @@ struct shared {
     _Atomic int ready_status;   /* the last answer: HTTP status, or negative errno; 0: none */
     _Atomic bool ready_asked;   /* a first question was answered, or not */
     _Atomic bool ready_before;  /* ready already when nothing was started, or watched, yet */
+    _Atomic uint32_t gpu_count; /* entries of gpu that are in use */
+    struct shared_gpu gpu[SHARED_GPUS];
+    int64_t gpu_recorded_t_ns; /* samples of GPUs up to here are in the journal; 0: none */
 
     /* monitor, before the command */
     struct stream_facts streams[3];

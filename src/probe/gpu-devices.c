@@ -240,25 +240,50 @@ static const char *why_not_none(const struct root *root) {
                : NULL;
 }
 
+struct shown {
+    bool nvidia, amd; /* the driver is there, whatever it shows */
+    const char *why;  /* they cannot tell; NULL: what they show is all there is */
+};
+
+static struct shown look(const struct root *root, json_t *gpu, json_t *devices) {
+    struct shown shown = {0};
+    bool unread = false;
+    shown.nvidia = read_nvidia(root, devices, gpu, &unread);
+    shown.amd = read_amd(root, devices, gpu, &unread);
+    if (unread) {
+        shown.why = N_("the files of the GPU driver could not be read to their end");
+    } else if (json_array_size(devices) == 0) {
+        const char *why = why_not_none(root);
+        why = why != NULL && shown.nvidia && strstr(why, "NVIDIA") != NULL ? NULL : why;
+        shown.why = why != NULL && shown.amd && strstr(why, "AMD") != NULL ? NULL : why;
+    }
+    return shown;
+}
+
+enum gpu_devices_shown gpu_devices_look(const struct root *root) {
+    AUTO_JSON json_t *gpu = json_object();
+    AUTO_JSON json_t *devices = json_array();
+    struct shown shown = look(root, gpu, devices);
+    if (shown.nvidia || (shown.why != NULL && !shown.amd)) {
+        return GPU_DEVICES_MAYBE;
+    }
+    if (shown.why != NULL || json_array_size(devices) > 0) {
+        return GPU_DEVICES_AMD;
+    }
+    return GPU_DEVICES_NONE;
+}
+
 static int collect(const struct probe_context *context, json_t *environment, json_t *reasons,
                    struct err *err) {
     (void)err;
     const struct root *root = context->root;
     AUTO_JSON json_t *gpu = json_object();
     AUTO_JSON json_t *devices = json_array();
-    bool unread = false;
-    bool has_nvidia = read_nvidia(root, devices, gpu, &unread);
-    bool has_amd = read_amd(root, devices, gpu, &unread);
+    struct shown shown = look(root, gpu, devices);
+    bool has_nvidia = shown.nvidia, has_amd = shown.amd;
     size_t count = json_array_size(devices);
-    const char *why =
-        unread ? N_("the files of the GPU driver could not be read to their end") : NULL;
-    if (why == NULL && count == 0) {
-        why = why_not_none(root);
-        why = why != NULL && has_nvidia && strstr(why, "NVIDIA") != NULL ? NULL : why;
-        why = why != NULL && has_amd && strstr(why, "AMD") != NULL ? NULL : why;
-    }
-    if (why != NULL) {
-        reason_put(reasons, "gpu", why);
+    if (shown.why != NULL) {
+        reason_put(reasons, "gpu", shown.why);
         return 0;
     }
     json_put_int(gpu, "count", (int64_t)count);

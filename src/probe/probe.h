@@ -41,6 +41,15 @@ struct probe_ops {
 
 extern const struct probe_ops probe_machine, probe_limits, probe_git, probe_python, probe_gpu;
 
+/* What the kernel's files say of GPUs, in a few system calls. NONE is said only where they could have
+ * shown one. */
+enum gpu_devices_shown {
+    GPU_DEVICES_NONE = 0,
+    GPU_DEVICES_AMD, /* and no sign of NVIDIA's */
+    GPU_DEVICES_MAYBE,
+};
+enum gpu_devices_shown gpu_devices_look(const struct root *root);
+
 /* `code` alone, as it stands in the record, at this moment (root, cwd or code_folder and what
  * follows it are looked at): what a run was made with is held against it. Never NULL; `reason` says
  * why something is not known. */

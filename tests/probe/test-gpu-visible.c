@@ -80,7 +80,7 @@ static const struct row rows[] = {
     {"ynnn", NULL, SET(same), {.cuda_visible = "0,"}, {0}},
     {"nyyn", NULL, SET(same), {.cuda_visible = "1gpu,2"}, {0}},
     {"nnnn", "CUDA_VISIBLE_DEVICES", SET(same), {.cuda_visible = "1,1"}, {0}},
-    {"nnnn", NULL, SET(single), {.cuda_visible = "1"}, {0}},
+    {"n", NULL, SET(single), {.cuda_visible = "1"}, {0}},
     {"y", NULL, SET(single), {.cuda_visible = "0"}, {0}},
     /* CUDA_DEVICE_ORDER: which is the fastest only CUDA knows */
     {"???", NULL, SET(mixed), {.cuda_visible = "0"}, {0}},

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The devices that the helper tells of, whose they are, and their DEVICE records. A device is known
+ * again by its UUID, whatever number a new helper gives it. Must not write a fact that was not
+ * told: its key is absent and `reasons` says why.
+ */
+#include "exec/gpu-watch-parts.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/msg.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_FOR_LIST_NS (2 * NS_PER_S) /* of processes, before a device is written */
+#define LISTS_FOR_NONE   3u             /* so many without one of the run's: it did not use it */
+#define LAST_LIST_NS     (2500 * NS_PER_MS)
+
+const char *gpu_why_reason(int32_t why) {
+    static const char *const reasons[GPU_WHY_COUNT_] = {
+        [GPU_READ] = NULL,
+        [GPU_NOT_SUPPORTED] = "not-supported",
+        [GPU_NOT_PERMITTED] = "not-permitted",
+        [GPU_NOT_VISIBLE] = "not-visible",
+        [GPU_NOT_IN_LIBRARY] = "not-supported",
+        [GPU_SENTINEL] = "failed",
+        [GPU_UNIFIED] = "not-supported",
+        [GPU_LOST] = "failed",
+        [GPU_DRIVER_MISMATCH] = "failed",
+        [GPU_FAILED] = "failed",
+    };
+    return why < 0 || why >= GPU_WHY_COUNT_ ? "failed" : reasons[why];
+}
+
+/* ---- which is which ---- */
+
+static struct shared_gpu new_entry(const struct gpu_device_message *message) {
+    struct shared_gpu gpu = {.known = true,
+                             .baseline_bytes = SHARED_ABSENT,
+                             .used_peak_bytes = SHARED_ABSENT,
+                             .used_samples = 0,
+                             .process_peak_bytes = SHARED_ABSENT,
+                             .process_samples = SHARED_ABSENT,
+                             .accounted_peak_bytes = SHARED_ABSENT,
+                             .energy_mj = SHARED_ABSENT,
+                             .energy_last_mj = SHARED_ABSENT,
+                             .left_bytes = SHARED_ABSENT};
+    static_assert(sizeof gpu.uuid == sizeof message->uuid, "one size");
+    memcpy(gpu.uuid, message->uuid, sizeof gpu.uuid);
+    return gpu;
+}
+
+/* By UUID; a device that tells none by its number. */
+static int find_slot(const struct gpu_watch *watch, const struct gpu_device_message *message) {
+    const struct shared *shared = watch->shared;
+    uint32_t count = atomic_load(&shared->gpu_count);
+    for (uint32_t i = 0; i < count && message->uuid[0] != '\0'; i++)
+        if (strcmp(shared->gpu[i].uuid, message->uuid) == 0)
+            return (int)i;
+    if (message->uuid[0] == '\0' && message->device < count &&
+        (shared->gpu[message->device].uuid[0] == '\0' ||
+         watch->slot_of[message->device] == (int)message->device))
+        return (int)message->device;
+    return -1;
+}
+
+struct gpu_device *gpu_device_take(struct gpu_watch *watch,
+                                   const struct gpu_device_message *message) {
+    struct shared *shared = watch->shared;
+    if (message->device >= GPU_DEVICES_MAX)
+        return NULL;
+    int slot = find_slot(watch, message);
+    if (slot < 0) {
+        uint32_t count = atomic_load(&shared->gpu_count);
+        if (count >= SHARED_GPUS)
+            return NULL;
+        slot = (int)count;
+        shared->gpu[slot] = new_entry(message);
+        atomic_store(&shared->gpu_count, count + 1);
+    }
+    watch->slot_of[message->device] = slot;
+    return &watch->device[slot];
+}
+
+struct gpu_device *gpu_device_find(struct gpu_watch *watch, uint32_t number) {
+    if (number >= GPU_DEVICES_MAX || watch->slot_of[number] < 0)
+        return NULL;
+    return &watch->device[watch->slot_of[number]];
+}
+
+size_t gpu_device_slot(const struct gpu_watch *watch, const struct gpu_device *device) {
+    return (size_t)(device - watch->device);
+}
+
+const char *gpu_device_name(const struct gpu_watch *watch, size_t slot, char ret_text[24]) {
+    if (watch->shared->gpu[slot].uuid[0] != '\0')
+        return watch->shared->gpu[slot].uuid;
+    snprintf(ret_text, 24, "%zu", slot);
+    return ret_text;
+}
+
+void gpu_device_changed(struct gpu_device *device) {
+    if (!device->dirty)
+        device->dirty_since_ns = clock_mono_ns();
+    device->dirty = true;
+}
+
+/* ---- whose ---- */
+
+static int64_t known_or_none(int64_t value) {
+    return value == GPU_ABSENT ? -1 : value;
+}
+
+static void decide(struct gpu_watch *watch) {
+    struct gpu_visible_device devices[GPU_DEVICES_MAX];
+    struct gpu_visible_verdict verdicts[GPU_DEVICES_MAX];
+    size_t place[GPU_DEVICES_MAX], count = 0;
+    AUTO_STRBUF struct strbuf group = STRBUF_INIT;
+    bool has_group = gpu_visible_read_group(&root_real, &group) >= 0 && group.length > 0;
+    size_t slots = atomic_load(&watch->shared->gpu_count);
+    for (size_t s = 0; s < slots; s++) {
+        const struct gpu_device_message *message = &watch->device[s].message;
+        if (!watch->device[s].told)
+            continue;
+        devices[count] = (struct gpu_visible_device){
+            .is_slice = message->kind == GPU_KIND_MIG,
+            .is_divided = message->kind == GPU_KIND_BOARD && message->mig_mode == 1,
+            .parent = -1,
+            .index = known_or_none(message->index),
+            .minor = known_or_none(message->minor),
+            .gpu_instance = known_or_none(message->gpu_instance),
+            .compute_instance = known_or_none(message->compute_instance),
+            .uuid = message->uuid,
+            .name = message->name,
+            .allowed = -1};
+        if (has_group && devices[count].minor >= 0)
+            devices[count].allowed =
+                gpu_visible_allows(strbuf_str(&group), devices[count].minor) ? 1 : 0;
+        place[count++] = s;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct gpu_device_message *message = &watch->device[place[i]].message;
+        const struct gpu_device *parent =
+            message->parent >= 0 ? gpu_device_find(watch, (uint32_t)message->parent) : NULL;
+        for (size_t b = 0; b < count && devices[i].is_slice && parent != NULL; b++)
+            if (place[b] == gpu_device_slot(watch, parent))
+                devices[i].parent = (int)b;
+    }
+    const struct gpu_visible_variables variables = {.cuda_visible = getenv("CUDA_VISIBLE_DEVICES"),
+                                                    .cuda_order = getenv("CUDA_DEVICE_ORDER"),
+                                                    .nvidia_visible =
+                                                        getenv("NVIDIA_VISIBLE_DEVICES"),
+                                                    .rocr_visible = getenv("ROCR_VISIBLE_DEVICES"),
+                                                    .hip_visible = getenv("HIP_VISIBLE_DEVICES"),
+                                                    .slurm_step = getenv("SLURM_STEP_GPUS"),
+                                                    .slurm_job = getenv("SLURM_JOB_GPUS")};
+    /* Ours are not those of a process that was there before. */
+    const struct gpu_visible_variables none = {0};
+    const struct exec_options *options = watch->recorder->options;
+    gpu_visible(devices, count, options->attach != 0 ? &none : &variables, options->gpus, verdicts);
+    for (size_t i = 0; i < count; i++) {
+        struct gpu_device *device = &watch->device[place[i]];
+        if (device->said.mine != verdicts[i].mine || device->said.by != verdicts[i].by)
+            gpu_device_changed(device);
+        device->said = verdicts[i];
+    }
+    watch->decide = false;
+}
+
+/* What the driver showed goes before what was said. That it never showed a process of the run says
+ * something only where it could have, and where nothing else is known. */
+struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t slot) {
+    const struct gpu_device *device = &watch->device[slot];
+    const struct shared *shared = watch->shared;
+    bool is_divided = device->message.kind == GPU_KIND_BOARD && device->message.mig_mode == 1;
+    if (shared->gpu[slot].used_by_run && !is_divided)
+        return (struct gpu_visible_verdict){GPU_MINE_YES, "processes"};
+    if (device->said.mine == GPU_MINE_UNKNOWN && atomic_load(&shared->ended) &&
+        watch->pids == GPU_PIDS_OURS && device->lists >= LISTS_FOR_NONE &&
+        shared->end.t_ns - device->list.t_ns < LAST_LIST_NS)
+        return (struct gpu_visible_verdict){GPU_MINE_NO, "processes"};
+    return device->said;
+}
+
+/* ---- the record of a device ---- */
+
+static void put_told(json_t *json, const char *key, const char *text) {
+    if (text[0] != '\0')
+        json_put_text(json, key, text);
+}
+
+static void put_read(json_t *json, const char *key, int64_t value) {
+    if (value != GPU_ABSENT && value != SHARED_ABSENT)
+        json_put_int(json, key, value);
+}
+
+static void put_switch(json_t *json, const char *key, int64_t value) {
+    if (value == 0 || value == 1)
+        json_put_bool(json, key, value == 1);
+}
+
+static void put_virtual(json_t *json, int32_t mode) {
+    switch ((enum gpu_virtual)mode) {
+    case GPU_VIRTUAL_PASSTHROUGH:
+        json_put_text(json, "virtual", "passthrough");
+        break;
+    case GPU_VIRTUAL_VGPU:
+        json_put_text(json, "virtual", "vgpu");
+        break;
+    case GPU_VIRTUAL_WSL:
+        json_put_text(json, "virtual", "wsl");
+        break;
+    case GPU_VIRTUAL_UNKNOWN:
+    case GPU_VIRTUAL_NONE:
+        break;
+    }
+}
+
+static json_t *reasons_of(const struct gpu_device *device) {
+    static const char *const names[GPU_ITEM_COUNT_] = {
+        [GPU_ITEM_MEMORY] = "memory",
+        [GPU_ITEM_PROCESSES] = "processes",
+        [GPU_ITEM_UTILIZATION] = "utilization",
+        [GPU_ITEM_POWER] = "power",
+        [GPU_ITEM_ENERGY] = "energy",
+        [GPU_ITEM_CLOCKS] = "clocks",
+        [GPU_ITEM_EVENTS] = "events",
+        [GPU_ITEM_ECC] = "ecc",
+        [GPU_ITEM_ACCOUNTING] = "accounting",
+        [GPU_ITEM_NAME] = "name",
+        [GPU_ITEM_UUID] = "uuid",
+    };
+    json_t *reasons = json_object();
+    for (size_t i = 0; i < GPU_ITEM_COUNT_; i++) {
+        const char *reason = gpu_why_reason(device->message.why[i]);
+        if (reason != NULL)
+            json_put_text(reasons, names[i], reason);
+    }
+    if (device->message.why[GPU_ITEM_PROCESSES] == GPU_READ &&
+        device->why[GPU_ITEM_PROCESSES] != GPU_READ)
+        json_put_text(reasons, names[GPU_ITEM_PROCESSES],
+                      gpu_why_reason(device->why[GPU_ITEM_PROCESSES]));
+    return reasons;
+}
+
+static void put_identity(json_t *json, const struct gpu_watch *watch,
+                         const struct gpu_device_message *message) {
+    bool slice = message->kind == GPU_KIND_MIG;
+    json_put_text(json, "kind", slice ? "mig" : "gpu");
+    put_told(json, "uuid", message->uuid);
+    put_read(json, "index", message->index);
+    put_read(json, "minor", message->minor);
+    put_told(json, "bus_id", message->bus_id);
+    put_told(json, "name", message->name);
+    if (slice && message->parent >= 0 && message->parent < (int32_t)GPU_DEVICES_MAX &&
+        watch->slot_of[message->parent] >= 0)
+        put_told(json, "parent", watch->shared->gpu[watch->slot_of[message->parent]].uuid);
+    if (slice) {
+        put_read(json, "gpu_instance", message->gpu_instance);
+        put_read(json, "compute_instance", message->compute_instance);
+    }
+}
+
+static void put_facts(json_t *json, const struct gpu_device_message *message,
+                      const struct shared_gpu *gpu) {
+    put_read(json, "total_bytes", message->total_bytes);
+    put_read(json, "reserved_bytes", message->reserved_bytes);
+    put_read(json, "baseline_bytes", gpu->baseline_bytes);
+    if (message->why[GPU_ITEM_MEMORY] == GPU_READ)
+        json_put_text(json, "memory_method",
+                      message->memory_api >= 2 ? "nvmlDeviceGetMemoryInfo_v2"
+                                               : "nvmlDeviceGetMemoryInfo");
+    put_switch(json, "unified", message->unified);
+    put_virtual(json, message->virtual_mode);
+    put_switch(json, "mig", message->mig_mode);
+    if (message->capability_major != GPU_ABSENT && message->capability_minor != GPU_ABSENT) {
+        char capability[48];
+        snprintf(capability, sizeof capability, "%" PRId64 ".%" PRId64, message->capability_major,
+                 message->capability_minor);
+        json_put_text(json, "compute_capability", capability);
+    }
+    if (message->power_limit_mw != GPU_ABSENT)
+        json_put_real(json, "power_limit_w", (double)message->power_limit_mw / 1000);
+    put_switch(json, "ecc", message->ecc_enabled);
+    put_switch(json, "persistence", message->persistence);
+    if (message->lost == 1)
+        json_put_bool(json, "lost", true);
+    if (strcasestr(message->name, "stand-in") != NULL)
+        json_put_bool(json, "stand_in", true);
+    put_told(json, "detail", message->detail);
+}
+
+static void write_device(struct gpu_watch *watch, size_t slot) {
+    static const char *const mine_names[] = {
+        [GPU_MINE_UNKNOWN] = "unknown", [GPU_MINE_YES] = "yes", [GPU_MINE_NO] = "no"};
+    struct gpu_device *device = &watch->device[slot];
+    struct gpu_visible_verdict mine = gpu_device_mine(watch, slot);
+    json_t *json = json_object();
+    json_put_int(json, "device", (int64_t)slot);
+    json_put_int(json, "t_ns", device->message.t_ns - watch->shared->start.mono_ns);
+    put_identity(json, watch, &device->message);
+    put_facts(json, &device->message, &watch->shared->gpu[slot]);
+    json_put_text(json, "mine", mine_names[mine.mine]);
+    if (mine.by != NULL)
+        json_put_text(json, "mine_by", mine.by);
+    json_t *reasons = reasons_of(device);
+    if (json_object_size(reasons) > 0)
+        json_put(json, "reasons", reasons);
+    else
+        json_decref(reasons);
+    if (recorder_write(watch->recorder, JOURNAL_DEVICE, json, false))
+        device->dirty = false;
+}
+
+/* The first list of processes says more of a device than the device itself: it is waited for, a
+ * while. */
+void gpu_device_write(struct gpu_watch *watch, bool all) {
+    size_t slots = atomic_load(&watch->shared->gpu_count);
+    int64_t now_ns = clock_mono_ns();
+    if (watch->decide)
+        decide(watch);
+    for (size_t s = 0; s < slots; s++) {
+        struct gpu_device *device = &watch->device[s];
+        if (all && device->told && gpu_device_mine(watch, s).mine != device->said.mine)
+            gpu_device_changed(device);
+        bool due = device->lists > 0 || device->message.why[GPU_ITEM_PROCESSES] != GPU_READ ||
+                   now_ns - device->dirty_since_ns >= WAIT_FOR_LIST_NS;
+        if (device->told && device->dirty && (due || all))
+            write_device(watch, s);
+    }
+}
+
+/* ---- the record of the library ---- */
+
+static const char *const state_names[GPU_LIBRARY_COUNT_] = {
+    [GPU_LIBRARY_READY] = "ready",
+    [GPU_LIBRARY_ABSENT] = "absent",
+    [GPU_LIBRARY_NO_DRIVER] = "no-driver",
+    [GPU_LIBRARY_MISMATCH] = "mismatch",
+    [GPU_LIBRARY_NO_PERMISSION] = "no-permission",
+    [GPU_LIBRARY_UNUSABLE] = "unusable",
+};
+
+static void put_library(json_t *json, const struct gpu_watch *watch) {
+    const struct gpu_library_message *library = &watch->library;
+    json_put_text(json, "state", state_names[library->state]);
+    if (library->state == GPU_LIBRARY_READY)
+        json_put_int(json, "count", library->device_count);
+    else if (library->state == GPU_LIBRARY_ABSENT && watch->shown == GPU_DEVICES_NONE)
+        json_put_int(json, "count", 0);
+    put_told(json, "driver", library->driver);
+    put_told(json, "library", library->library);
+    if (library->cuda != GPU_ABSENT && library->cuda > 0) {
+        char cuda[48];
+        snprintf(cuda, sizeof cuda, "%" PRId64 ".%" PRId64, library->cuda / 1000,
+                 library->cuda % 1000 / 10);
+        json_put_text(json, "cuda", cuda);
+    }
+    put_told(json, "path", library->path);
+    put_told(json, "detail", library->detail);
+}
+
+/* Where no helper was started, what says that there is nothing to ask. */
+static void put_not_asked(json_t *json, const struct gpu_watch *watch) {
+    if (watch->excluded) {
+        json_put_text(json, "reason", "not-applicable");
+        json_put_text(json, "detail", "--gpu none");
+    } else if (watch->starts == 0) {
+        json_put_text(json, "state", state_names[GPU_LIBRARY_ABSENT]);
+        if (watch->shown == GPU_DEVICES_NONE)
+            json_put_int(json, "count", 0);
+        else
+            json_put_text(json, "detail", N_("only AMD devices are shown; they are not measured"));
+    } else if (watch->exit_status == GPU_EXIT_NOT_STARTED) {
+        json_put_text(json, "state", state_names[GPU_LIBRARY_UNUSABLE]);
+        json_put_text(json, "detail", N_("the GPU helper cannot be executed here"));
+    } else {
+        json_put_text(json, "reason", "not-sampled");
+        json_put_text(json, "detail",
+                      watch->exit_status >= 0
+                          ? N_("the GPU helper ended without an answer")
+                          : N_("the run was over before the GPU driver had answered"));
+    }
+}
+
+void gpu_device_write_probe(struct gpu_watch *watch, bool last) {
+    bool is_final = watch->excluded || watch->starts == 0 || watch->has_library;
+    if (watch->probe_written || (!is_final && !last))
+        return;
+    json_t *json = json_object();
+    json_put_text(json, "probe", "nvml");
+    json_put_int(json, "t_ns",
+                 watch->has_library ? watch->library.t_ns - watch->shared->start.mono_ns
+                                    : recorder_t_ns(watch->recorder));
+    if (watch->has_library)
+        put_library(json, watch);
+    else
+        put_not_asked(json, watch);
+    watch->probe_written = recorder_write(watch->recorder, JOURNAL_DEVICE, json, false);
+}

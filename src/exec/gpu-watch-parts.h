@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* State of the recorder's side of the GPU helper. Shared by gpu-watch*.c only. What must outlive a
+ * killed recorder is not here but in struct shared_gpu. */
+#pragma once
+
+#include "exec/gpu-watch.h"
+#include "exec/recorder-parts.h"
+#include "gpu/wire.h"
+#include "probe/gpu-visible.h"
+#include "probe/probe.h"
+
+#define GPU_TICKS_MAX    128u
+#define GPU_WINDOWS_KEPT 256u
+#define GPU_EVENTS_MAX   32u
+#define GPU_OTHERS_KEPT  256u
+#define GPU_BUFFER       65536u
+
+/* Series of a device, in the order of their ids; those of one table have the same ticks. */
+enum gpu_item {
+    GPU_USED = 0,
+    GPU_USED_MIN,
+    GPU_USED_MEAN,
+    GPU_USED_MAX,
+    GPU_POWER,
+    GPU_ENERGY,
+    GPU_CLOCK_SM,
+    GPU_CLOCK_MEMORY,
+    GPU_EVENTS,
+    GPU_ECC,
+    GPU_PROCESS_USED,
+    GPU_OTHERS_USED,
+    GPU_BUSY,
+    GPU_ITEMS_
+};
+enum gpu_table_name {
+    GPU_TABLE_USED = 0,
+    GPU_TABLE_REDUCED,
+    GPU_TABLE_SECOND,
+    GPU_TABLE_PROCESSES,
+    GPU_TABLES_
+};
+
+/* Ticks that are not written yet. A tick is one round over the devices. */
+struct gpu_table {
+    size_t ticks;
+    int64_t time_ns[GPU_TICKS_MAX];
+    bool told[GPU_DEVICES_MAX]; /* has its values in the last tick */
+    int64_t *value;             /* [tick][device][column]; owned */
+};
+
+struct gpu_list { /* the driver's last list of processes */
+    int64_t t_ns; /* SHARED_ABSENT: none */
+    int64_t bytes;
+    uint32_t count;
+    int pids[SHARED_LEFT_PIDS]; /* of the run */
+};
+
+struct gpu_device {
+    bool told;              /* by the helper that runs now */
+    bool dirty;             /* its DEVICE record must be written (again) ... */
+    int64_t dirty_since_ns; /* ... soon */
+    struct gpu_device_message message;
+    struct gpu_visible_verdict said; /* by variables and the like */
+    int32_t why[GPU_ITEM_COUNT_];    /* of the last answers; GPU_READ: it was read */
+    unsigned lists;
+    struct gpu_list list;
+    /* of the current second, after the first ten minutes; count 0: none */
+    int64_t second, second_time_ns, min_bytes, max_bytes, sum_bytes, count;
+    int64_t lost_t_ns; /* SHARED_ABSENT: it is there */
+    /* windows of use, not written yet */
+    size_t windows;
+    int64_t window_t_ns[GPU_WINDOWS_KEPT], window_percent[GPU_WINDOWS_KEPT];
+    int64_t window_last_t_ns;
+    bool from_rates;
+    int api; /* of the list of processes */
+};
+
+struct gpu_seen_event {
+    uint32_t device;
+    int32_t event;
+    int64_t t_ns, data;
+    char detail[256];
+};
+
+/* Are the driver's process ids ours? */
+enum gpu_pids { GPU_PIDS_UNKNOWN = 0, GPU_PIDS_OURS, GPU_PIDS_FOREIGN };
+
+struct gpu_watch {
+    struct recorder *recorder;
+    struct shared *shared;
+    bool excluded; /* --gpu none */
+    enum gpu_devices_shown shown;
+
+    /* the helper */
+    pid_t helper; /* 0: none runs */
+    int fd;
+    unsigned starts;
+    int exit_status; /* of the last one; -1: none ended */
+    int64_t retry_ns;
+    bool given_up;
+    size_t held; /* bytes of buffer */
+    unsigned char buffer[GPU_BUFFER];
+
+    bool has_library, was_ready, probe_written;
+    struct gpu_library_message library;
+    int slot_of[GPU_DEVICES_MAX]; /* by the helper's number; -1: not told */
+    struct gpu_device device[GPU_DEVICES_MAX];
+    bool decide; /* devices have changed */
+
+    /* from when on nothing was seen; SHARED_ABSENT: it is seen */
+    int64_t unseen_t_ns;
+    const char *unseen_reason;
+    int64_t sample_t_ns, arrival_ns; /* of the last sample; arrival on CLOCK_MONOTONIC */
+    /* late queries one after the other are one gap; from SHARED_ABSENT: none */
+    int64_t late_from_t_ns, late_to_t_ns;
+    int late_device;
+    uint64_t late_count;
+
+    enum gpu_pids pids;
+    unsigned foreign_lists;
+    size_t other_count; /* processes that are not the run's, as found lately */
+    pid_t others[GPU_OTHERS_KEPT];
+    int64_t others_until_ns;
+
+    struct gpu_seen_event events[GPU_EVENTS_MAX];
+    size_t event_count;
+    struct gpu_table table[GPU_TABLES_];
+    int64_t flush_ns; /* CLOCK_MONOTONIC */
+};
+
+/* ---- gpu-watch-start.c ---- */
+/* Is there anything that a helper could open? A few system calls. */
+bool gpu_start_is_worth_it(enum gpu_devices_shown shown);
+/* Returns its pid or a negative errno; *ret_fd: our end of its pipe. */
+pid_t gpu_start_helper(struct recorder *recorder, int *ret_fd);
+#define GPU_EXIT_NOT_STARTED 127
+
+/* ---- gpu-watch-device.c ---- */
+/* The entry for a device of the helper's; NULL: there is no room. */
+struct gpu_device *gpu_device_take(struct gpu_watch *watch,
+                                   const struct gpu_device_message *message);
+/* By the helper's number; NULL: it has not told of it. */
+struct gpu_device *gpu_device_find(struct gpu_watch *watch, uint32_t number);
+size_t gpu_device_slot(const struct gpu_watch *watch, const struct gpu_device *device);
+const char *gpu_device_name(const struct gpu_watch *watch, size_t slot, char ret_text[24]);
+struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t slot);
+void gpu_device_changed(struct gpu_device *device);
+/* Whose the devices are, and the DEVICE records that are due; all: those that wait for more, too.
+ */
+void gpu_device_write(struct gpu_watch *watch, bool all);
+void gpu_device_write_probe(struct gpu_watch *watch, bool last);
+const char *gpu_why_reason(int32_t why); /* NULL: it was read */
+
+/* ---- gpu-watch-series.c ---- */
+/* Values of one device for all columns of a table. */
+void gpu_table_add(struct gpu_watch *watch, enum gpu_table_name name, size_t slot, int64_t t_ns,
+                   const int64_t *values);
+void gpu_series_used(struct gpu_watch *watch, size_t slot, int64_t t_ns, int64_t bytes);
+void gpu_series_windows(struct gpu_watch *watch, size_t slot,
+                        const struct gpu_windows_message *message);
+void gpu_series_write(struct gpu_watch *watch, bool all);
+void gpu_series_done(struct gpu_watch *watch);
+
+/* ---- gpu-watch-processes.c ---- */
+void gpu_processes_begin(struct gpu_watch *watch);
+void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
+                        const struct gpu_processes_message *message);
+bool gpu_process_is_ours(struct gpu_watch *watch, int64_t pid);
+/* A process of the run that the driver showed is still there. */
+bool gpu_processes_are_left(const struct gpu_watch *watch);
+void gpu_processes_finish(struct gpu_watch *watch);

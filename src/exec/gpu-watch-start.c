@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Starting the GPU helper: a program of its own that travels inside this one. It runs from an
+ * anonymous file; where the system forbids that, from a file beside the journal that is gone again
+ * at once. The loader's variables stay as they are: they decide which library is the machine's.
+ */
+#include "exec/gpu-watch-parts.h"
+
+#include "base/fd.h"
+#include "exec/helper.h"
+#include "gpu/image.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define INTERVAL_MS  "100"
+#define LIBRARY      "libnvidia-ml.so"
+#define LIBRARY_1    "libnvidia-ml.so.1"
+#define LOADER_CACHE "/etc/ld.so.cache"
+#define PIPE_BYTES   (1 << 20) /* what an unprivileged process may have (pipe(7)) */
+
+/* ---- is it worth a process? ---- */
+
+static bool has_library(const char *folder, size_t length) {
+    char path[SHARED_PATH_SIZE];
+    int used = snprintf(path, sizeof path, "%.*s/" LIBRARY_1, (int)length, folder);
+    return used > 0 && (size_t)used < sizeof path && access(path, F_OK) == 0;
+}
+
+static bool is_in_search_path(void) {
+    const char *rest = getenv("LD_LIBRARY_PATH");
+    while (rest != NULL && *rest != '\0') {
+        size_t length = strcspn(rest, ":;");
+        if (has_library(length > 0 ? rest : ".", length > 0 ? length : 1))
+            return true;
+        rest += length + (rest[length] != '\0');
+    }
+    return false;
+}
+
+/* The loader's own list; the names in it stand as they are. */
+static bool is_in_cache(void) {
+    AUTO_CLOSE int fd = open(LOADER_CACHE, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) < 0 || status.st_size <= 0)
+        return false;
+    size_t length = (size_t)status.st_size;
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return false;
+    bool found = memmem(bytes, length, LIBRARY, strlen(LIBRARY)) != NULL;
+    munmap(bytes, length);
+    return found;
+}
+
+/* Where the helper looks beside the loader (gpu/library.c), and where a loader without a cache
+ * does. */
+static bool is_in_usual_folder(void) {
+    static const char *const folders[] = {
+        "/usr/lib/wsl/lib",
+        "/run/opengl-driver/lib",
+        "/usr/local/nvidia/lib64",
+        "/lib64",
+        "/usr/lib64",
+        "/lib",
+        "/usr/lib",
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (has_library(folders[i], strlen(folders[i])))
+            return true;
+    return false;
+}
+
+bool gpu_start_is_worth_it(enum gpu_devices_shown shown) {
+    return shown == GPU_DEVICES_MAYBE || is_in_search_path() || is_in_cache() ||
+           is_in_usual_folder();
+}
+
+/* ---- the helper's process before it is the helper ---- */
+
+struct start {
+    const char *journal;
+    int out_fd;
+};
+
+static void execute(int program, int out_fd) {
+    char number[16];
+    char name[] = "pl-gpu", interval[] = INTERVAL_MS;
+    snprintf(number, sizeof number, "%d", out_fd);
+    char *arguments[] = {name, number, interval, NULL};
+    fexecve(program, arguments, environ);
+}
+
+static void run_from_memory(int out_fd) {
+    int fd = memfd_create("pl-gpu", MFD_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fd_write_full(fd, gpu_helper_image, gpu_helper_image_size) == 0)
+        execute(fd, out_fd);
+    close(fd);
+}
+
+/* A program that is open for writing cannot be executed (ETXTBSY): it is opened a second time. */
+static void run_from_file(const char *journal, int out_fd) {
+    char path[SHARED_PATH_SIZE];
+    int used = snprintf(path, sizeof path, "%s.gpu", journal);
+    if (used <= 0 || (size_t)used >= sizeof path)
+        return;
+    unlink(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
+    if (fd < 0)
+        return;
+    bool written = fd_write_full(fd, gpu_helper_image, gpu_helper_image_size) == 0;
+    close(fd);
+    int program = written ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    unlink(path);
+    if (program >= 0)
+        execute(program, out_fd);
+}
+
+static int start_main(void *argument) {
+    const struct start *start = argument;
+    int flags = fcntl(start->out_fd, F_GETFD);
+    fcntl(start->out_fd, F_SETFD, flags & ~FD_CLOEXEC);
+    run_from_memory(start->out_fd);
+    run_from_file(start->journal, start->out_fd);
+    return GPU_EXIT_NOT_STARTED;
+}
+
+pid_t gpu_start_helper(struct recorder *recorder, int *ret_fd) {
+    struct start start = {.journal = recorder->shared->journal_path};
+    struct helper_spec spec = {
+        .name = "pl-gpu", .dies_with_parent = true, .main = start_main, .context = &start};
+    pid_t pid = helper_start_writing(recorder->shared, &spec, &start.out_fd, ret_fd);
+    if (pid > 0)
+        fcntl(*ret_fd, F_SETPIPE_SZ, PIPE_BYTES); /* a refusal leaves 64 KiB, which will do */
+    return pid;
+}
