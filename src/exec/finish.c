@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/gpu-watch.h"
 #include "exec/paths.h"
 #include "exec/ready.h"
 #include "journal/marks.h"
@@ -248,6 +249,7 @@ void finish_write(struct recorder *recorder, bool lost) {
         recorder_take_marks(recorder, false);
         finish_samples(recorder);
         finish_text(recorder);
+        gpu_watch_finish(recorder->gpu);
         evidence_finish(recorder);
         absent = results_take(recorder);
         recorder_write_counters(recorder, true);

@@ -26,6 +26,8 @@ struct slow_samples {
 struct recorder_past {
     bool has_start, has_environment, has_end;
     bool has_host_series, has_slow_series;
+    bool has_gpu_probe;                     /* a DEVICE record of what can be watched */
+    uint32_t gpu_series[SHARED_GPUS];       /* bit by item: the series of this device is defined */
     bool has_ready_load, has_ready_compute; /* PHASE records of --ready */
     long marks_offset;
     json_t *incidents; /* names with their source, so that none is written twice; owned */
@@ -63,6 +65,7 @@ struct recorder {
     pid_t environment_reader;
     int environment_fd;
     struct strbuf environment;
+    struct gpu_watch *gpu;                /* NULL: not begun; owned */
     struct result_before *results_before; /* as options->results; NULL: none; owned */
     struct ready *ready;                  /* NULL: nothing is waited for; owned */
     json_t *diff;                         /* DIFF payload for the very end; NULL: none; owned */
@@ -101,6 +104,11 @@ void recorder_take_messages(struct recorder *recorder);
 void recorder_take_ticks(struct recorder *recorder, bool all);
 /* First id of the series of the slow reader; those of the monitor have lower ones. */
 extern const unsigned recorder_slow_id;
+/* Of the series of GPUs, so many a device; below are the others. */
+#define RECORDER_GPU_ID  64u
+#define RECORDER_GPU_IDS 16u
+/* False: it could not be written. */
+bool recorder_write_chunk(struct recorder *recorder, const struct chunk *chunk);
 void recorder_write_samples(struct recorder *recorder, const struct slow_samples *samples);
 void recorder_take_marks(struct recorder *recorder, bool rest);
 void recorder_write_counters(struct recorder *recorder, bool last);

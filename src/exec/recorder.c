@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "exec/agents.h"
+#include "exec/gpu-watch.h"
 #include "exec/helper.h"
 #include "exec/ready.h"
 #include "exec/recorder-parts.h"
@@ -189,6 +190,18 @@ bool recorder_find_place(struct recorder *recorder) {
 
 /* ---- going on with a predecessor's journal ---- */
 
+static void note_series(struct recorder_past *past, int64_t id) {
+    int64_t of_gpus = id - (int64_t)RECORDER_GPU_ID;
+    if (of_gpus >= (int64_t)(RECORDER_GPU_IDS * SHARED_GPUS))
+        return;
+    if (of_gpus >= 0)
+        past->gpu_series[of_gpus / RECORDER_GPU_IDS] |= 1u << (of_gpus % RECORDER_GPU_IDS);
+    else if (id >= (int64_t)recorder_slow_id)
+        past->has_slow_series = true;
+    else
+        past->has_host_series = true;
+}
+
 static void note_past(struct recorder *recorder, const struct journal_record *record) {
     struct recorder_past *past = &recorder->past;
     AUTO_JSON json_t *json = journal_record_json(record);
@@ -200,10 +213,10 @@ static void note_past(struct recorder *recorder, const struct journal_record *re
         past->has_environment = true;
         break;
     case JOURNAL_SERIES:
-        if (json_get_int(json, "id", 0) >= (int64_t)recorder_slow_id)
-            past->has_slow_series = true;
-        else
-            past->has_host_series = true;
+        note_series(past, json_get_int(json, "id", 0));
+        break;
+    case JOURNAL_DEVICE:
+        past->has_gpu_probe = past->has_gpu_probe || json_object_get(json, "probe") != NULL;
         break;
     case JOURNAL_END:
         past->has_end = true;
@@ -336,6 +349,7 @@ static void each_second(struct recorder *recorder) {
         recorder_start_slow_reader(recorder);
         recorder_start_environment(recorder);
     }
+    gpu_watch_tick(recorder->gpu);
     if (now_ns >= recorder->next_ten_ns) {
         recorder->next_ten_ns = now_ns + 10 * NS_PER_S;
         if (now_ns >= recorder->next_counters_ns) {
@@ -446,6 +460,7 @@ static void close_up(struct recorder *recorder) {
         unlink(recorder->shared->marks_path);
     fd_close_ptr(&recorder->marks_fd);
     fd_close_ptr(&recorder->marks_watch);
+    recorder->gpu = gpu_watch_free(recorder->gpu);
     evidence_done(recorder);
     if (recorder->diff != NULL)
         recorder_write(recorder, JOURNAL_DIFF, steal(recorder->diff), false);
@@ -515,6 +530,7 @@ static int recorder_main(void *context) {
     helper_ring(bell);
     if (!has_place)
         return 1;
+    recorder.gpu = gpu_watch_start(&recorder);
     open_channels(&recorder);
     if (!wait_for_start(&recorder)) {
         discard(&recorder);
