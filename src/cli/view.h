@@ -24,7 +24,8 @@ int view_open(struct arena *arena, struct runs **ret_runs, struct err *err);
 int view_plan(struct arena *arena, bool required, struct plan **ret_plan,
               struct plan_complaints *ret_warnings, struct err *err);
 
-/* Only for what is nice to know: says nothing, and fails where there is no plan, or a broken one. */
+/* Only for what is nice to know: says nothing, and fails where there is no plan, or a broken one.
+ */
 int view_plan_quietly(struct arena *arena, struct plan **ret_plan, struct err *err);
 
 /* The complaints of a plan, one line each, on standard error. */

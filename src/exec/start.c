@@ -9,8 +9,8 @@
 #include "exec/agents.h"
 #include "exec/blind-spots.h"
 #include "exec/paths.h"
-#include "probe/machine-key.h"
 #include "exec/process.h"
+#include "probe/machine-key.h"
 #include "probe/procfs.h"
 #include "text/secret.h"
 

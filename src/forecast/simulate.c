@@ -120,6 +120,30 @@ struct futures simulate_scale(struct futures part, double factor, struct arena *
     return scaled;
 }
 
+static double future_at(const struct futures *futures, size_t i) {
+    return futures->kind == FUTURES_DRAWN ? futures->draws[i] : futures->value;
+}
+
+struct futures simulate_surplus(const struct futures *base, const struct futures *factor,
+                                struct arena *arena) {
+    if (base->kind == FUTURES_OPEN || factor->kind == FUTURES_OPEN)
+        return (struct futures){.kind = FUTURES_OPEN};
+    if (base->kind == FUTURES_VALUE && factor->kind == FUTURES_VALUE) {
+        struct futures value = simulate_value(base->value * fmax(0.0, factor->value - 1.0));
+        value.is_fixed = base->is_fixed && factor->is_fixed;
+        return value;
+    }
+    assert(base->kind != factor->kind || base->count == factor->count);
+    struct futures surplus =
+        drawn(base->kind == FUTURES_DRAWN ? base->count : factor->count, arena);
+    for (size_t i = 0; i < surplus.count; i++)
+        surplus.draws[i] = future_at(base, i) * fmax(0.0, future_at(factor, i) - 1.0);
+    surplus.no_interval = has_no_interval(base) || has_no_interval(factor);
+    surplus.too_wide = base->too_wide || factor->too_wide;
+    simulate_settle(&surplus);
+    return surplus;
+}
+
 bool simulate_interval(const struct futures *futures, double *ret_p05, double *ret_p50,
                        double *ret_p95) {
     if (futures->kind != FUTURES_DRAWN || futures->no_interval)

@@ -75,6 +75,10 @@ void simulate_add(struct futures *sum, const struct futures *part, struct arena 
 void simulate_settle(struct futures *sum);
 /* factor: finite, not negative. */
 struct futures simulate_scale(struct futures part, double factor, struct arena *arena);
+/* What a factor of at least 1 adds to a duration, future by future: base x (factor - 1), where the
+ * factor falls below 1 nothing. Both settled, and so is the result; open where one is. */
+struct futures simulate_surplus(const struct futures *base, const struct futures *factor,
+                                struct arena *arena);
 /* p05, p50, p95 of settled futures; false: no interval (a single value, a part without one that is
  * neither 0 nor fixed, or too wide: p95 over ten times p50; a median of 0 has no ratio and is not
  * too wide). */

@@ -456,7 +456,7 @@ static const char *why_empty(enum component k) {
     case COMPONENT_TEARDOWN:
         return _("cleaning up was not seen: no step, phase or assumption says how long it takes");
     case COMPONENT_IDLE:
-        return _("waiting and idle time between the runs is not recorded yet");
+        return _("no session of the study was recorded to its end in this environment");
     case COMPONENT_COUNT_:
         break;
     }
@@ -505,6 +505,8 @@ void estimate_block_items(struct block_work *work) {
     }
     work->draws = work->scratch;
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_ && !work->nothing_left; k++) {
+        if (k == COMPONENT_IDLE && !work->replaced[k])
+            estimate_add_idle(work);
         struct estimate_rule *rule =
             k == COMPONENT_RUNS
                 ? NULL

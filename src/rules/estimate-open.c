@@ -240,6 +240,11 @@ const char *estimate_remedy_text(const struct estimate *estimate,
                             keys_text(&remedy, "retry-max", "COUNT"));
     case ESTIMATE_ASSUME:
         return arena_printf(arena, _("assume it with --set %s"), keys_text(&remedy, NULL, "TIME"));
+    case ESTIMATE_RECORD_SESSION:
+        return arena_printf(arena,
+                            _("record sessions ('probelauf session start'), or assume it with "
+                              "--set %s"),
+                            keys_text(&remedy, NULL, "TIME"));
     case ESTIMATE_ONE_LANE: {
         struct words keys = words_new(count, arena);
         for (size_t i = 0; i < count; i++)
@@ -357,8 +362,8 @@ static struct estimate_open empty_part(const struct block_work *work, struct est
     part.kind = ESTIMATE_LET_SEE;
     part.what = _("not seen");
     if (part.component == COMPONENT_IDLE) {
-        part.kind = ESTIMATE_ASSUME;
-        part.what = _("not recorded yet");
+        part.kind = ESTIMATE_RECORD_SESSION;
+        part.what = _("no session was recorded in this environment");
     } else if (part.component == COMPONENT_RUNS || part.component == COMPONENT_RETRIES) {
         part.kind = ESTIMATE_ENTER;
         part.what = _("the block has no condition");

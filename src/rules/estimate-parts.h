@@ -175,6 +175,8 @@ bool estimate_is_incurable(const struct study_run *run); /* an attempt that a re
                                                             fail again */
 void estimate_add_retries(struct block_work *work, const struct condition_work *c);
 void estimate_add_step(struct block_work *work, const struct plan_step *step);
+/* estimate-idle.c: after everything else that needs the machine */
+void estimate_add_idle(struct block_work *work);
 
 void estimate_item_add(struct estimate_component *component, size_t *room,
                        const struct estimate_item *item, struct arena *arena);

@@ -56,10 +56,11 @@ enum estimate_remedy {
     ESTIMATE_LET_SEE,      /* mark a phase, add a step, or assume */
     ESTIMATE_SEE_ATTEMPTS, /* that fail, or assume what is lost */
     ESTIMATE_LIMIT_REPEATS,
-    ESTIMATE_ASSUME,   /* nothing records it yet */
-    ESTIMATE_ONE_LANE, /* which has no such bound */
-    ESTIMATE_ENTER,    /* in the plan */
-    ESTIMATE_SUPPORT,  /* change the code, or the plan, which says that the code cannot do it */
+    ESTIMATE_ASSUME,         /* nothing else can close it */
+    ESTIMATE_RECORD_SESSION, /* in the target environment, or assume */
+    ESTIMATE_ONE_LANE,       /* which has no such bound */
+    ESTIMATE_ENTER,          /* in the plan */
+    ESTIMATE_SUPPORT, /* change the code, or the plan, which says that the code cannot do it */
     ESTIMATE_REMEDY_COUNT_
 };
 

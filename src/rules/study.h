@@ -8,6 +8,7 @@
 #include "model/plan.h"
 #include "model/quantity.h"
 #include "model/run.h"
+#include "model/session.h"
 #include "rules/evidence.h"
 
 #include <stdbool.h>
@@ -24,6 +25,8 @@ struct study_input {
     json_t *code_paths;
     const struct evidence_freeze *freezes; /* newest first */
     size_t freeze_count;
+    const struct session *sessions; /* of the study, by start; their runs may be of other studies */
+    size_t session_count;
     int64_t now_utc_ns;
 };
 

@@ -19,6 +19,7 @@ void work_study_done(struct work_study *study) {
     for (size_t i = 0; i < study->run_count; i++)
         study->runs[i] = run_free(study->runs[i]);
     mem_free_ptr(&study->runs);
+    work_sessions_done(&study->sessions);
     json_decref_ptr(&study->code);
     json_decref_ptr(&study->events);
     json_decref_ptr(&study->code_paths);
@@ -161,6 +162,34 @@ static void find_freezes(struct work_study *study) {
     study->input.freeze_count = found;
 }
 
+/* A run says which session it was in, where reports look for it. */
+static void tell_runs(struct work_study *study) {
+    for (size_t i = 0; i < study->run_count; i++) {
+        const struct session *session = session_of_run(&study->sessions.list, study->runs[i]->id);
+        if (session)
+            json_put_text(study->runs[i]->start, "session", session->id);
+    }
+}
+
+/* Without one nothing more is read. What else ran on the machine meanwhile was no idle time, and so
+ * runs of other studies are looked at, too. */
+static int load_sessions(struct work_study *study, struct runs *runs, struct err *err) {
+    bool any = false;
+    for (size_t i = 0; i < json_array_size(study->events) && !any; i++)
+        any = strcmp(json_get_text(json_array_get(study->events, i), "type", ""),
+                     "session-start") == 0;
+    if (!any)
+        return 0;
+    int rc = work_sessions_of_events(runs, study->events, &study->sessions, err);
+    if (rc < 0)
+        return rc;
+    session_find_paid(&study->sessions.list, study->plan, study->sessions.arena);
+    study->input.sessions = study->sessions.list.items;
+    study->input.session_count = study->sessions.list.count;
+    tell_runs(study);
+    return 0;
+}
+
 void work_study_derive(struct work_study *study) {
     find_freezes(study);
     study_derive(&study->input, study->arena, &study->study);
@@ -178,6 +207,8 @@ int work_study_open(struct plan *take_plan, const struct work_study_options *opt
     if (rc == 0)
         rc = runs_events(runs, &(struct store_query){.study = take_plan->study.id}, &ret->events,
                          err);
+    if (rc == 0)
+        rc = load_sessions(ret, runs, err);
     if (rc < 0)
         return rc;
     ret->input.now_utc_ns = clock_utc_ns(); /* after all that was read */

@@ -14,6 +14,7 @@
 #include "rules/study.h"
 #include "work/find-plan.h"
 #include "work/runs.h"
+#include "work/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,7 @@ struct work_study {
     json_t *code;           /* what the probe says of the code now; owned */
     json_t *events;         /* the study's events, oldest first, each with its `id`; owned */
     json_t *code_paths;     /* of the plan; NULL: the usual ones; owned */
+    struct work_sessions sessions; /* of the study: `input` points to them */
     struct study_input input;
     struct study study;
 };
