@@ -70,7 +70,12 @@ static void take_error(enum evhttp_request_error error, void *context) {
     struct question *question = context;
     if (question->status != 0)
         return;
-    question->status = error == EVREQ_HTTP_TIMEOUT ? -ETIMEDOUT : -EPROTO;
+    if (error == EVREQ_HTTP_TIMEOUT)
+        question->status = -ETIMEDOUT;
+    else if (error == EVREQ_HTTP_INVALID_HEADER)
+        question->status = -EPROTO;
+    else /* closed without an answer, or a name that nobody knows: libevent calls both the end */
+        question->status = -ENOTCONN;
 }
 
 static void take_end(struct evhttp_request *request, void *context) {
@@ -78,7 +83,7 @@ static void take_end(struct evhttp_request *request, void *context) {
     int code = request != NULL ? evhttp_request_get_response_code(request) : 0;
     if (question->status == 0 && code != 0)
         question->status = code;
-    if (question->status == 0) /* refused, no such host, …: libevent does not tell */
+    if (question->status == 0) /* refused, not reachable, …: libevent does not tell */
         question->status = -ENOTCONN;
     event_base_loopbreak(question->base);
 }

@@ -183,7 +183,8 @@ static void put_why_no_answer(json_t *json, const struct shared *shared) {
     } else if (status == -EPROTO) {
         json_put_text(json, "reason", N_("what answered at the address was no HTTP"));
     } else {
-        json_put_text(json, "reason", N_("no connection could be made to the address"));
+        json_put_text(json, "reason",
+                      N_("no connection to the address, or one that was closed without an answer"));
     }
 }
 
