@@ -379,7 +379,7 @@ void fold_gpu_busy(struct gpu_fold *gpus, const json_t *device, const char *key,
     const struct fold_curve *curve = fold_gpu_curve(gpus, GPU_SERIES_BUSY, key);
     struct quantity why = why_open(gpus, device);
     const char *method = curve != NULL && curve->method != NULL
-                             ? curve->method
+                             ? arena_printf(run->arena, "%s, whole device", curve->method)
                              : "utilization windows of the driver, whole device";
     if (curve != NULL) {
         find_windows(&busy, curve);

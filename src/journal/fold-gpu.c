@@ -19,9 +19,10 @@
 
 bool fold_gpu_wants(const char *name) {
     static const char *const names[] = {
-        GPU_SERIES_USED,   GPU_SERIES_PROCESS_USED, GPU_SERIES_BUSY, GPU_SERIES_POWER,
-        GPU_SERIES_ENERGY, NET_SERIES_RECEIVED,     NET_SERIES_SENT, "tree.cpu",
-        "tree.disk_sleep", "tree.disk_wait",        "io.read",
+        GPU_SERIES_USED, GPU_SERIES_USED_MIN, GPU_SERIES_USED_MAX, GPU_SERIES_PROCESS_USED,
+        GPU_SERIES_BUSY, GPU_SERIES_POWER,    GPU_SERIES_ENERGY,   NET_SERIES_RECEIVED,
+        NET_SERIES_SENT, "tree.cpu",          "tree.disk_sleep",   "tree.disk_wait",
+        "io.read",
     };
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -153,7 +154,6 @@ struct peak {
 
 struct peaks {
     const struct run *run;
-    const struct fold_curve *curve;
     struct peak whole, phase[PHASE_COUNT_];
 };
 
@@ -163,12 +163,13 @@ static void raise_peak(struct peak *peak, double value) {
     peak->known = true;
 }
 
-/* A sample belongs to the phase that holds when it was taken. */
-static void find_peaks(struct peaks *peaks) {
+/* A sample belongs to the phase that holds when it was taken; the largest of a second, where one
+ * phase holds all through it. span_s: the time before the tick that it speaks of. */
+static void find_peaks(struct peaks *peaks, const struct fold_curve *curve, double span_s) {
     const struct run *run = peaks->run;
     size_t at = 0;
-    for (size_t i = 0; i < peaks->curve->count; i++) {
-        double value = peaks->curve->value[i], time_s = peaks->curve->time_s[i];
+    for (size_t i = 0; curve != NULL && i < curve->count; i++) {
+        double value = curve->value[i], time_s = curve->time_s[i];
         if (isnan(value) || value < 0) {
             continue;
         }
@@ -176,7 +177,7 @@ static void find_peaks(struct peaks *peaks) {
         while (at < run->phase_count && run->phases[at].end_s <= time_s) {
             at++;
         }
-        if (at < run->phase_count && time_s >= run->phases[at].start_s) {
+        if (at < run->phase_count && time_s - span_s >= run->phases[at].start_s) {
             raise_peak(&peaks->phase[run->phases[at].phase], value);
         }
     }
@@ -192,12 +193,12 @@ static struct quantity from_peak(const struct peak *peak, const char *how) {
 static struct quantity memory(struct figures *f, const char *series, const char *peak_key,
                               const char *samples_key, const char *item, const char *how,
                               size_t offset) {
-    struct peaks peaks = {.run = f->gpus->fold->run,
-                          .curve = fold_gpu_curve(f->gpus, series, f->key)};
+    struct peaks peaks = {.run = f->gpus->fold->run};
     struct quantity open = fold_gpu_open(f->gpus, f->device, item, UNIT_BYTE);
     told_reason(json_get_object(f->counters, "reasons"), peak_key, UNIT_BYTE, f->gpus, &open);
-    if (peaks.curve != NULL) {
-        find_peaks(&peaks);
+    find_peaks(&peaks, fold_gpu_curve(f->gpus, series, f->key), 0);
+    if (strcmp(series, GPU_SERIES_USED) == 0) {
+        find_peaks(&peaks, fold_gpu_curve(f->gpus, GPU_SERIES_USED_MAX, f->key), 1);
     }
     for (enum phase phase = 0; phase < PHASE_COUNT_; phase++) {
         struct run_gpu_phase *by = &f->gpu->by_phase[phase];
@@ -229,6 +230,11 @@ static void driver_memory(struct figures *f) {
                                "processes", "driver, sum over the run's processes, sampled",
                                offsetof(struct gpu_memory, process_used));
     int64_t bytes;
+    if (fold_get_i64(f->counters, "accounted_peak_bytes", &bytes) &&
+        (!quantity_is_known(&gpu->process_used) || gpu->process_used.value < (double)bytes)) {
+        gpu->process_used = quantity_bounded(UNIT_BYTE, (double)bytes, QUANTITY_AT_LEAST,
+                                             "driver, accounting, largest of the run's processes");
+    }
     gpu->total = fold_get_i64(f->device, "total_bytes", &bytes)
                      ? quantity_measured(UNIT_BYTE, (double)bytes, method(f, "driver"))
                      : fold_gpu_open(f->gpus, f->device, "memory", UNIT_BYTE);
@@ -419,7 +425,6 @@ static struct why_none why_no_library(const struct fold *fold, const char *state
         {"no-permission",
          {QUANTITY_NOT_PERMITTED, N_("the GPU's device files may not be opened here")}},
         {"unusable", {QUANTITY_FAILED, N_("the GPU driver's library could not be used")}},
-        {"off", {QUANTITY_NOT_SAMPLED, N_("the GPUs were not to be watched (--gpu none)")}},
     };
     bool is_missing = strcmp(state, "absent") == 0 || strcmp(state, "no-driver") == 0;
     if (is_missing && has_really_none(fold)) {
@@ -455,16 +460,20 @@ static struct why_none why_none(const struct fold *fold) {
                                  _("the record says nothing of GPUs")};
     }
     const char *state = json_get_text(fold->probe, "state", "");
+    enum quantity_reason reason;
+    if (fold_get_i64(fold->probe, "count", &count) && count == 0) {
+        return (struct why_none){QUANTITY_NOT_APPLICABLE, _("no GPU was found on this machine")};
+    }
+    if (quantity_reason_from_name(json_get_text(fold->probe, "reason", ""), &reason)) {
+        return (struct why_none){reason, arena_strdup(run->arena, msg_get(detail))};
+    }
     if (strcmp(state, "ready") == 0) {
-        return fold_get_i64(fold->probe, "count", &count) && count == 0
-                   ? (struct why_none){QUANTITY_NOT_APPLICABLE,
-                                       _("no GPU was found on this machine")}
-                   : (struct why_none){QUANTITY_NOT_SAMPLED,
-                                       _("the run ended before the driver was read")};
+        return (struct why_none){QUANTITY_NOT_SAMPLED,
+                                 _("the run ended before the driver was read")};
     }
     struct why_none none = why_no_library(fold, state);
     if (detail[0] != '\0' && none.reason != QUANTITY_NOT_APPLICABLE) {
-        none.why = arena_printf(run->arena, "%s (%s)", none.why, detail);
+        none.why = arena_printf(run->arena, "%s (%s)", none.why, msg_get(detail));
     }
     return none;
 }

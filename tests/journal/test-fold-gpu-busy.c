@@ -38,7 +38,7 @@ static void names_two_stretches_and_their_causes(void **state) {
     near(gpu->idle_by[GPU_IDLE_NETWORK].value, 0, 0);
     near(gpu->idle_by[GPU_IDLE_UNKNOWN].value, 0, 0.1);
     near(gpu->idle.value, 11.7, 0.1);
-    assert_string_equal(gpu->idle.method, "the gpu.busy curve");
+    assert_string_equal(gpu->idle.method, "the gpu.busy curve, whole device");
     near(gpu->busy.value, (6 * 0.8 + 2 * 0.24 + 2 * 0.56) / 19.7, 0.05);
     assert_int_equal(gpu->busy.n, 20);
     near(gpu->unseen.value, 0.3, 1e-9);

@@ -32,6 +32,10 @@ static void says_why_there_is_none(void **state) {
          "exchanged (535 and 550)"},
         {"", "{'probe':'nvml','state':'no-permission'}", NULL, "open not-permitted byte",
          "the GPU's device files may not be opened here"},
+        {"", "{'probe':'nvml','reason':'not-applicable','detail':'--gpu none'}",
+         "{'gpu':{'count':1}}", "open not-applicable byte", "--gpu none"},
+        {"", "{'probe':'nvml','reason':'not-sampled','detail':'too late'}", NULL,
+         "open not-sampled byte", "too late"},
         {"", "{'probe':'nvml','state':'of the future'}", NULL, "open not-supported byte",
          "the GPUs could not be looked at"},
         {"", "{'device':0,'mine':'no','uuid':'" U0 "'}", NULL, "open not-applicable byte",
@@ -155,6 +159,29 @@ static void without_counters_the_series_tells(void **state) {
     assert_int_equal(live->series_count, 1);
 }
 
+/* Behind the tenth minute only the least and the most of each second are kept: a second that lies
+ * in two phases says nothing of either. And the driver's own account of a process may know more. */
+static void the_most_of_a_second_is_a_peak(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, U0, MINE);
+    CURVE(&bytes, 10, GPU_SERIES_USED_MAX, U0, "gauge", 1, 1000, 1500, GIB(1), GIB(2), GIB(3),
+          GIB(9), GIB(5));
+    CURVE(&bytes, 11, GPU_SERIES_PROCESS_USED, U0, "gauge", 1, 1000, 1000, GIB(4));
+    add(&bytes, JOURNAL_COUNTERS,
+        "{'t_ns':1,'gpu':[{'device':0,'accounted_peak_bytes':6442450944}]}");
+    add_phases_and_end(&bytes);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_quantity(run->gpus[0].device_used, ">= 9663676416 byte");
+    assert_quantity(run->gpus[0].by_phase[PHASE_LOAD].memory.device_used, ">= 2147483648 byte");
+    assert_quantity(run->gpus[0].by_phase[PHASE_COMPUTE].memory.device_used, ">= 9663676416 byte");
+    assert_int_equal(run->gpus[0].by_phase[PHASE_COMPUTE].memory.device_used.n, 2);
+    assert_quantity(run->gpus[0].process_used, ">= 6442450944 byte");
+    assert_string_equal(run->gpus[0].process_used.method,
+                        "driver, accounting, largest of the run's processes");
+}
+
 static void keeps_the_drivers_reasons(void **state) {
     (void)state;
     AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
@@ -267,6 +294,7 @@ int main(void) {
         cmocka_unit_test(knows_stand_ins),
         cmocka_unit_test(peaks_are_those_of_samples),
         cmocka_unit_test(without_counters_the_series_tells),
+        cmocka_unit_test(the_most_of_a_second_is_a_peak),
         cmocka_unit_test(keeps_the_drivers_reasons),
         cmocka_unit_test(energy_is_a_difference_or_an_integral),
         cmocka_unit_test(tells_an_allowance_from_a_need),
