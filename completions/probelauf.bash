@@ -25,7 +25,7 @@ _probelauf_commands='init check run mark log show compare annotate explain estim
 
 _probelauf_takes_value() {
     case $1 in
-    --attach|--condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--gpu|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
+    --attach|--condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--ready|--gpu|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
     esac
     return 1
 }
@@ -72,11 +72,11 @@ _probelauf() {
     run:--input) _probelauf_files "$cur"; return ;;
     run:--output) _probelauf_files "$cur"; return ;;
     run:--tee) _probelauf_words "auto none" "$cur"; return ;;
-    run:--attach|run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--gpu|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
+    run:--attach|run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--ready|run:--gpu|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
     mark:--items|mark:--length|mark:--batch|mark:--shape|mark:--result|mark:--note) return ;;
     log:--outcome) _probelauf_words "running ok failed start_failed gpu_oom host_oom shm_exhausted disk_full access_denied dependency gpu_fault budget interrupted killed preempted ended lost" "$cur"; return ;;
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
-    log:--limit|log:--after|log:--since|log:--text) return ;;
+    log:--limit|log:--after|log:--since|log:--text|log:--session) return ;;
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
     estimate:--repeat|estimate:--env|estimate:--set|estimate:--freeze|estimate:--compare|estimate:--seed) return ;;
     block:--env) return ;;
@@ -96,9 +96,9 @@ _probelauf() {
         case $command in
         init) _probelauf_words "--title --output --plan --lang --color --quiet --verbose --help" "$cur" ;;
         check) _probelauf_words "--plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        run) _probelauf_words "--attach --condition --block --env --step --purpose --phase --pattern --gpu --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
+        run) _probelauf_words "--attach --condition --block --env --step --purpose --phase --pattern --ready --gpu --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
         mark) _probelauf_words "--end --items --length --batch --shape --result --note --lang --quiet --help" "$cur" ;;
-        log) _probelauf_words "--limit --after --outcome --purpose --since --text --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
+        log) _probelauf_words "--limit --after --outcome --purpose --since --text --session --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;

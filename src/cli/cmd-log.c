@@ -7,13 +7,15 @@
 
 #include "base/clock.h"
 #include "base/msg.h"
+#include "work/session.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #define PAGE 100
 
 static int64_t opt_limit = PAGE;
-static const char *opt_outcome, *opt_purpose, *opt_since, *opt_text, *opt_after;
+static const char *opt_outcome, *opt_purpose, *opt_since, *opt_text, *opt_after, *opt_session;
 
 static const char *const purpose_choices[] = {"trial", "function-test", "work", NULL};
 
@@ -51,12 +53,41 @@ static const struct opt_spec log_options[] = {
      .target = &opt_text,
      .argument = N_("TEXT"),
      .help = N_("Only runs whose command contains this text.")},
+    {.name = "session",
+     .type = OPT_TEXT,
+     .target = &opt_session,
+     .argument = N_("SESSION"),
+     .help = N_("Only runs of this session, as 'session list' shows it.")},
     {.name = NULL},
 };
 
 static bool is_filtered(const struct store_query *query) {
     return query->outcome != NULL || query->purpose != NULL || query->text != NULL ||
-           query->after != NULL || query->since_utc_ns != 0;
+           query->after != NULL || query->since_utc_ns != 0 || opt_session != NULL;
+}
+
+/* Which run is in a session is found out when it is read, so the index cannot choose: what it lists
+ * is gone through. */
+static int keep_session(struct runs *runs, struct store_entry *entries, size_t *count,
+                        struct err *err) {
+    AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
+    const struct session *session = NULL;
+    int rc = work_sessions_open(runs, WORK_SESSIONS_ALL, NULL, &sessions, err);
+    rc = rc < 0 ? rc : work_session_find(&sessions, opt_session, &session, err);
+    if (rc < 0) {
+        return rc;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        for (size_t k = 0; k < session->run_count; k++) {
+            if (strcmp(session->runs[k].run, entries[i].run) == 0) {
+                entries[kept++] = entries[i];
+                break;
+            }
+        }
+    }
+    *count = kept;
+    return 0;
 }
 
 static int list(const struct store_query *query, struct err *err) {
@@ -69,6 +100,9 @@ static int list(const struct store_query *query, struct err *err) {
     struct store_entry *entries = NULL;
     size_t count = 0;
     rc = runs_list(runs, query, arena, &entries, &count, err);
+    if (rc == 0 && opt_session != NULL) {
+        rc = keep_session(runs, entries, &count, err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -108,7 +142,7 @@ static int log_run(int argc, char **argv) {
         .purpose = opt_purpose,
         .text = opt_text,
         .after = opt_after,
-        .limit = opt_limit > 0 ? (size_t)opt_limit + 1 : 0,
+        .limit = opt_limit > 0 && opt_session == NULL ? (size_t)opt_limit + 1 : 0,
     };
     if (opt_since != NULL &&
         words_to_moment("since", opt_since, clock_utc_ns(), &query.since_utc_ns, &err) < 0) {

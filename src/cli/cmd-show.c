@@ -6,6 +6,7 @@
 #include "cli/view.h"
 
 #include "base/msg.h"
+#include "work/session.h"
 
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ static int show(const char *ref, struct err *err) {
     if (rc < 0) {
         return rc;
     }
+    work_session_tell_run(runs, run);
     if (opt_common.json) {
         cli_print_json(report_run_json(run));
         return 0;

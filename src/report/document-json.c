@@ -319,6 +319,7 @@ json_t *report_document_json(const struct report_document *document) {
     json_put(json, "runs", runs_json(document));
     json_put(json, "estimate",
              document->estimate ? report_estimate_json(document->estimate) : json_null());
+    json_put(json, "sessions", study ? document_sessions_json(study) : json_null());
     json_put(json, "frozen", frozen_json(document));
     json_put(json, "complaints", complaints_json(document));
     return json;

@@ -123,8 +123,10 @@ void report_document_markdown(const struct report_document *document, struct str
     }
     if (document->estimate)
         document_markdown_estimate(document, out);
-    if (document->study)
+    if (document->study) {
+        document_markdown_sessions(document, out);
         document_markdown_ground(document, out);
+    }
     document_markdown_runs(document, out);
     document_markdown_method(document, out);
     if (!document->study)

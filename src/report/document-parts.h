@@ -56,6 +56,9 @@ void document_markdown_ground(const struct report_document *document, struct str
 /* What a reader must know who reads no further. */
 void document_markdown_short(const struct report_document *document, struct strbuf *out);
 void document_markdown_blocks(const struct report_document *document, struct strbuf *out);
+/* Reserved time; nothing where no session was recorded. */
+void document_markdown_sessions(const struct report_document *document, struct strbuf *out);
+json_t *document_sessions_json(const struct study *study);
 void document_markdown_runs(const struct report_document *document, struct strbuf *out);
 void document_markdown_estimate(const struct report_document *document, struct strbuf *out);
 void document_markdown_method(const struct report_document *document, struct strbuf *out);

@@ -381,6 +381,23 @@ static const char *length_detail(const struct session *session) {
     return NULL;
 }
 
+/* The session's own id: its records say what they rest on. */
+static void name_source(struct session *session, struct arena *arena) {
+    const char **source = arena_alloc(arena, sizeof(*source));
+    source[0] = session->id;
+    struct quantity *const all[] = {&session->reserved,     &session->busy,
+                                    &session->idle,         &session->idle_share,
+                                    &session->gpu_reserved, &session->gpu_idle_in_runs};
+    for (size_t i = 0; i < ARRAY_LENGTH(all) + SESSION_REASON_COUNT_; i++) {
+        struct quantity *q =
+            i < ARRAY_LENGTH(all) ? all[i] : &session->by_reason[i - ARRAY_LENGTH(all)];
+        if (!quantity_is_known(q))
+            continue;
+        q->sources = source;
+        q->source_count = 1;
+    }
+}
+
 void session_sum(struct session_work *work, const struct session_input *input,
                  struct arena *arena) {
     struct session *session = work->session;
@@ -402,4 +419,5 @@ void session_sum(struct session_work *work, const struct session_input *input,
     session->idle_share = idle_share(session);
     session->gpu_reserved = gpu_reserved(session);
     sum_gpus(session, input, arena);
+    name_source(session, arena);
 }

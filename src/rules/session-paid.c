@@ -39,7 +39,7 @@ static struct quantity paid_time(const struct session *session, const struct pla
                                           session->offer));
     struct quantity paid = session->reserved;
     double increment = seconds(&offer->increment), minimum = seconds(&offer->minimum);
-    const char **sources = arena_alloc(arena, sizeof(*sources));
+    const char **sources = arena_alloc(arena, 2 * sizeof(*sources));
     if (increment > 0.0)
         paid.value = ceil(paid.value / increment - 1e-9) * increment;
     if (paid.value < minimum)
@@ -48,9 +48,10 @@ static struct quantity paid_time(const struct session *session, const struct pla
                                   : "reserved time";
     if (increment <= 0.0 && !paid.detail)
         paid.detail = _("the offer says no billing increment");
-    sources[0] = plan_source(plan, offer->at, arena);
+    sources[0] = session->id;
+    sources[1] = plan_source(plan, offer->at, arena);
     paid.sources = sources;
-    paid.source_count = 1;
+    paid.source_count = 2;
     return paid;
 }
 
