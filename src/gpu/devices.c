@@ -51,7 +51,9 @@ void device_tell(struct watch *watch, struct device *device) {
 void device_is_lost(struct watch *watch, struct device *device, int code) {
     device->memory_ns = mono_ns() + LOST_SECONDS * SECOND_NS;
     for (int i = 0; i < GPU_ITEM_COUNT_; i++) {
-        device->item[i] = (struct item){.why = GPU_LOST};
+        bool kept = (i == GPU_ITEM_NAME && device->facts.name[0] != '\0') ||
+                    (i == GPU_ITEM_UUID && device->facts.uuid[0] != '\0');
+        device->item[i] = (struct item){.why = kept ? GPU_READ : GPU_LOST};
     }
     if (device->facts.lost == 1) {
         return;
@@ -59,6 +61,14 @@ void device_is_lost(struct watch *watch, struct device *device, int code) {
     device->facts.lost = 1;
     snprintf(device->facts.detail, sizeof device->facts.detail, "%s", nvml_code_name(code));
     event_tell(watch, device, GPU_EVENT_LOST, code, nvml_code_name(code));
+}
+
+void device_is_back(struct watch *watch, struct device *device) {
+    device->facts.lost = 0;
+    device->facts.detail[0] = '\0';
+    device->slow_ns = 0; /* everything is asked again at once */
+    device->window_us = 0;
+    event_tell(watch, device, GPU_EVENT_BACK, 0, "");
 }
 
 static struct device *device_add(struct watch *watch, int kind, int parent) {
@@ -197,8 +207,11 @@ static void ask_memory(struct watch *watch, struct device *device, bool first) {
         facts->unified = 0;
     } else if (memory.why == GPU_UNIFIED) {
         facts->unified = 1;
-    } else if (memory.why == GPU_LOST) {
+    }
+    if (memory.why == GPU_LOST) {
         device_is_lost(watch, device, memory.code);
+    } else if (facts->lost == 1) {
+        device_is_back(watch, device);
     }
 }
 
@@ -210,11 +223,12 @@ static void device_ask(struct watch *watch, struct device *device, bool again) {
     }
     ask_modes(watch, device);
     if (first || again || device->facts.lost == 1) {
-        device->facts.lost = 0;
-        device->facts.detail[0] = '\0';
         ask_memory(watch, device, first);
     }
     device->asked = true;
+    if (device->facts.kind == GPU_KIND_MIG) { /* kept for boards only */
+        device->item[GPU_ITEM_ACCOUNTING].why = GPU_NOT_SUPPORTED;
+    }
     if (first || again) {
         device->window_us = 0;
         device->has_events = false;
@@ -287,18 +301,12 @@ static void board_find(struct watch *watch, unsigned index, bool again) {
         board_failed(watch, board, code);
         return;
     }
-    bool was_lost = board->facts.lost == 1;
     bool new_handle = again || board->handle != handle;
     board->handle = handle;
     if (uuid_code == NVML_SUCCESS) {
         snprintf(board->facts.uuid, sizeof board->facts.uuid, "%s", uuid);
     }
-    if (!was_lost || board->memory_ns <= mono_ns()) {
-        device_ask(watch, board, new_handle);
-        if (was_lost && board->facts.lost == 0) {
-            event_tell(watch, board, GPU_EVENT_BACK, 0, "");
-        }
-    }
+    device_ask(watch, board, new_handle);
     slices_find(watch, board, again);
 }
 

@@ -83,6 +83,8 @@ static void sample_memory(struct watch *watch, struct device *device,
     sample->total_bytes = memory.total_bytes;
     if (memory.why == GPU_LOST) {
         device_is_lost(watch, device, memory.code);
+    } else if (device->facts.lost == 1) {
+        device_is_back(watch, device);
     }
 }
 
@@ -276,6 +278,9 @@ static void sample_slow(struct watch *watch, struct device *device,
     }
     bool has_windows = windows_read(watch, device, &windows);
     accounting_sample(watch, device);
+    if (watch->lost != GPU_LIBRARY_READY) {
+        return; /* LIBRARY will say it for all devices */
+    }
     device_tell(watch, device);
     out_send(&watch->out, sample, sizeof *sample);
     if (has_processes) {
@@ -307,6 +312,7 @@ void device_sample(struct watch *watch, struct device *device) {
         .ecc_uncorrected = GPU_ABSENT,
     };
     sample_memory(watch, device, &sample);
+    slow = device->slow_ns <= now_ns;
     if (slow && device->facts.lost != 1) {
         /* The first one at once, the next ones each at its own moment within the second. */
         int64_t shift_ns = device->slow_ns == 0
@@ -316,6 +322,8 @@ void device_sample(struct watch *watch, struct device *device) {
         sample_slow(watch, device, &sample);
         return;
     }
-    device_tell(watch, device);
-    out_send(&watch->out, &sample, sizeof sample);
+    if (watch->lost == GPU_LIBRARY_READY) {
+        device_tell(watch, device);
+        out_send(&watch->out, &sample, sizeof sample);
+    }
 }

@@ -30,7 +30,7 @@ struct device {
     struct item item[GPU_ITEM_COUNT_];
     bool told;          /* DEVICE was sent */
     bool seen;          /* in this look at what there is */
-    bool asked;         /* the facts that do not change were read */
+    bool asked;         /* it has answered: the facts that do not change were read */
     bool rates;         /* no buffer of samples: utilization by single readings */
     bool has_events;    /* registered for Xid and ECC events */
     int process_api;    /* suffix that answered; 0: none yet */
@@ -76,6 +76,7 @@ int watch_answered(struct watch *watch, const struct device *device, const char 
 void devices_find(struct watch *watch, bool again);
 void device_tell(struct watch *watch, struct device *device);
 void device_is_lost(struct watch *watch, struct device *device, int code);
+void device_is_back(struct watch *watch, struct device *device);
 uint32_t device_number(const struct watch *watch, const struct device *device);
 
 /* True: the item may be asked now. */
