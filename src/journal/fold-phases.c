@@ -672,6 +672,13 @@ static struct quantity not_begun(const struct timeline *timeline) {
                          fold_phases_why(timeline->fold, timeline->source));
 }
 
+/* What was waited for never came: loading went on to the end, and beyond. */
+static bool never_ready(const struct timeline *timeline) {
+    return timeline->source == PHASES_READY &&
+           json_get_text(json_get_object(timeline->fold->run->end, "ready"), "reason", NULL) !=
+               NULL;
+}
+
 static void set_quantities(struct timeline *timeline) {
     struct fold *fold = timeline->fold;
     struct run *run = fold->run;
@@ -696,8 +703,9 @@ static void set_quantities(struct timeline *timeline) {
                               _(lines_came_together));
             continue;
         }
+        bool was_never_ready = never_ready(timeline) && phase == PHASE_LOAD;
         bool at_least = run->running || (fold->wall_is_at_least && phase == last) ||
-                        (timeline->limited && !is_rest);
+                        (timeline->limited && !is_rest) || was_never_ready;
         if (timeline->limited && is_rest) {
             run->phase[phase] =
                 quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]),
@@ -710,6 +718,11 @@ static void set_quantities(struct timeline *timeline) {
                                                  ? "wall time that no phase explains"
                                              : timeline->told ? told_method
                                                               : source_methods[timeline->source]);
+        if (was_never_ready) {
+            run->phase[phase].detail = arena_printf(
+                run->arena, _("never ready: %s"),
+                msg_get(json_get_text(json_get_object(run->end, "ready"), "reason", "")));
+        }
     }
 }
 
