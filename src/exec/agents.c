@@ -18,6 +18,7 @@
 #define PYTHON_SWITCH      "PROBELAUF_PYTHON"
 #define INJECTION_VARIABLE "NVTX_INJECTION64_PATH"
 #define NVTX_SWITCH        "PROBELAUF_NVTX"
+#define KNOWN_SWITCH       "PROBELAUF_PATTERNS" /* text-channel.c reads it */
 
 static const char *const start_names[AGENT_COUNT_] = {"python-hook", "nvtx"};
 
@@ -81,6 +82,13 @@ json_t *agents_to_start(const struct recorder *recorder) {
         if (i == AGENT_NVTX)
             json_put_int(agent, "mapped", (int64_t)recorder->options->nvtx_count);
         json_put(agents, start_names[i], agent);
+    }
+    const char *known = variable(environ, KNOWN_SWITCH);
+    if (known != NULL && strcmp(known, "0") == 0) {
+        json_t *lines = json_object();
+        json_put_bool(lines, "on", false);
+        json_put_text(lines, "reason", KNOWN_SWITCH "=0");
+        json_put(agents, "known-lines", lines);
     }
     return agents;
 }

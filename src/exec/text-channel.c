@@ -11,6 +11,7 @@
 #include "exec/recorder-parts.h"
 #include "text/incident.h"
 #include "text/pattern.h"
+#include "text/phase-patterns.h"
 #include "text/secret.h"
 
 #include <stdio.h>
@@ -32,6 +33,8 @@
     (64u << 10) /* what is looked at when the rest is passed over: the newest \
                  */
 #define FILE_LOOK_MS 100
+/* Lines of known programs (text/phase-patterns.h) are not looked for where this is 0. */
+#define KNOWN_SWITCH "PROBELAUF_PATTERNS"
 
 struct text_channel {
     const struct recorder_context *context;
@@ -48,6 +51,8 @@ struct text_channel {
     int64_t read_mono_ns;            /* of the piece being looked at */
     struct incident_scanner *scanner;
     struct line_splitter *splitter; /* NULL: nobody wants lines */
+    struct phase_lines *known;      /* NULL: switched off */
+    bool wants_known_only;          /* so pieces without any of their words are passed over */
     struct recorder *recorder;      /* while reading */
     char tail[TAIL_BYTES];
     uint64_t tail_end; /* stream offset behind the tail's newest byte */
@@ -56,8 +61,14 @@ struct text_channel {
 
 /* ---- lines ---- */
 
-static void write_phase(struct text_channel *channel, const char *phase, const char *event,
-                        const char *line, int64_t t_ns) {
+/* A line in which a known program may say something. */
+struct known_line {
+    struct text_channel *channel;
+    const char *line;
+    uint64_t offset;
+};
+
+static json_t *phase_record(const char *phase, const char *event, const char *line, int64_t t_ns) {
     json_t *record = json_object();
     json_put_int(record, "t_ns", t_ns < 0 ? 0 : t_ns);
     json_put_text(record, "event", event);
@@ -66,7 +77,12 @@ static void write_phase(struct text_channel *channel, const char *phase, const c
     AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
     secret_mask(line, strlen(line), &masked);
     json_put_text(record, "line", strbuf_str(&masked));
-    recorder_write(channel->recorder, JOURNAL_PHASE, record, false);
+    return record;
+}
+
+static void write_phase(struct text_channel *channel, json_t *take_record, uint64_t offset) {
+    recorder_write(channel->recorder, JOURNAL_PHASE, take_record, false);
+    atomic_store(&channel->ring->phased, offset + 1);
 }
 
 static int64_t line_t_ns(const struct text_channel *channel, uint64_t offset) {
@@ -80,23 +96,41 @@ static bool waits_for_line(const struct recorder_context *context) {
     return context->options->ready != NULL && !ready_is_address(context->options->ready);
 }
 
+static void take_known(const struct phase_line *found, void *context) {
+    static const char *const events[] = {"begin", "end", "told"};
+    const struct known_line *known = context;
+    json_t *record = phase_record(found->phase, events[found->event], known->line,
+                                  line_t_ns(known->channel, known->offset + found->at));
+    json_put_text(record, "stack", found->stack);
+    if (found->rank[0] != '\0')
+        json_put_text(record, "rank", found->rank);
+    if (found->seconds >= 0)
+        json_put_real(record, "seconds", found->seconds);
+    if (found->goes_on)
+        json_put_bool(record, "goes_on", true);
+    if (found->tentative)
+        json_put_bool(record, "tentative", true);
+    write_phase(known->channel, record, known->offset);
+}
+
 static void take_line(const char *line, size_t length, uint64_t offset, void *context) {
     struct text_channel *channel = context;
     struct shared *shared = channel->context->shared;
-    (void)length;
     atomic_fetch_or(&shared->markers_seen, expectations_match(channel->expectations, line));
     bool is_ready = ready_is_line(channel->recorder, channel->recorder->ready, line);
     const char *phase, *event;
     if (is_ready)
         ready_take_line(channel->recorder, channel->recorder->ready, line,
                         line_t_ns(channel, offset));
-    if (channel->context->patterns == NULL ||
-        !pattern_set_match(channel->context->patterns, line, &phase, &event))
-        return;
     if (offset < atomic_load(&channel->ring->phased))
         return; /* a recorder before us has it */
-    write_phase(channel, phase, event, line, line_t_ns(channel, offset));
-    atomic_store(&channel->ring->phased, offset + 1);
+    if (channel->known != NULL && phase_lines_may_have(line, length)) {
+        struct known_line known = {channel, line, offset};
+        phase_lines_take(channel->known, line, take_known, &known);
+    }
+    if (channel->context->patterns != NULL &&
+        pattern_set_match(channel->context->patterns, line, &phase, &event))
+        write_phase(channel, phase_record(phase, event, line, line_t_ns(channel, offset)), offset);
 }
 
 /* ---- setting up ---- */
@@ -134,7 +168,11 @@ struct text_channel *text_channel_new(const struct recorder_context *context, si
     channel->share_time_ns = clock_mono_ns();
     channel->wants_lines = context->patterns != NULL || waits_for_line(context) ||
                            expectations_has_markers(expectations);
-    if (channel->wants_lines)
+    const char *known = getenv(KNOWN_SWITCH);
+    if (known == NULL || strcmp(known, "0") != 0)
+        channel->known = phase_lines_new();
+    channel->wants_known_only = channel->known != NULL && !channel->wants_lines;
+    if (channel->wants_lines || channel->known != NULL)
         channel->splitter = line_splitter_new(take_line, channel);
     channel->offset = first_offset(channel);
     return channel;
@@ -245,10 +283,23 @@ static struct incident_scanner *scanner_of(struct text_channel *channel) {
     return channel->scanner;
 }
 
+/* Where only lines of known programs are wanted, nearly all output holds none: then only what may
+ * go on in the pieces before and behind is looked at, for a word may be cut. */
+static void split(struct text_channel *channel, const char *piece, size_t length) {
+    const char *first = memchr(piece, '\n', length), *last = memrchr(piece, '\n', length);
+    if (!channel->wants_known_only || first == last || phase_lines_may_have(piece, length)) {
+        line_splitter_feed(channel->splitter, piece, length);
+        return;
+    }
+    line_splitter_feed(channel->splitter, piece, (size_t)(first - piece) + 1);
+    line_splitter_skip(channel->splitter, (uint64_t)(last - first - 1));
+    line_splitter_feed(channel->splitter, last, (size_t)(piece + length - last));
+}
+
 static void look_at(struct text_channel *channel, const char *piece, size_t length) {
     incident_scanner_feed(scanner_of(channel), piece, length);
     if (channel->splitter != NULL)
-        line_splitter_feed(channel->splitter, piece, length);
+        split(channel, piece, length);
     add_tail(channel, piece, length, channel->offset);
     atomic_store(&channel->ring->read, channel->offset);
 }
@@ -290,7 +341,8 @@ bool text_channels_are_busy(struct text_channel *const *channels, size_t count) 
 int text_channels_wait_ms(struct text_channel *const *channels, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (channels[i] != NULL && channels[i]->is_file &&
-            (channels[i]->context->patterns != NULL || waits_for_line(channels[i]->context)))
+            (channels[i]->known != NULL || channels[i]->context->patterns != NULL ||
+             waits_for_line(channels[i]->context)))
             return FILE_LOOK_MS;
     return -1;
 }

@@ -30,18 +30,6 @@ static const char *const source_methods[PHASES_SOURCE_COUNT_] = {
 static const char *const told_method = "a line of output that a known program prints, when it was "
                                        "read, and the length that it printed";
 
-enum event_kind { EVENT_BEGIN, EVENT_END, EVENT_GONE };
-
-struct event {
-    int64_t t_ns, pid; /* pid 0: marks without one are one sequence */
-    size_t order;
-    enum event_kind kind;
-    enum phase phase;
-    const char *name;  /* NULL: an end of whatever holds */
-    const char *stack; /* the program whose line it is; NULL: none of the known ones */
-    bool goes_on;      /* a begin that says: it has been going on */
-};
-
 /* A phase of one process, [from, to). */
 struct stretch {
     int64_t from_ns, to_ns;
@@ -54,7 +42,7 @@ struct stretch {
 struct timeline {
     struct fold *fold;
     enum phases_source source;
-    struct event *events;
+    struct phases_event *events;
     size_t event_count;
     struct stretch *stretches;
     size_t stretch_count;
@@ -75,7 +63,7 @@ static void timeline_done(struct timeline *timeline) {
 
 /* ---- events of the source that wins ---- */
 
-static void add_event(struct timeline *timeline, struct event event) {
+static void add_event(struct timeline *timeline, struct phases_event event) {
     event.order = timeline->event_count;
     size_t count = timeline->event_count;
     if ((count & (count - 1)) == 0) /* full at every power of two: doubled */
@@ -83,10 +71,11 @@ static void add_event(struct timeline *timeline, struct event event) {
     timeline->events[timeline->event_count++] = event;
 }
 
-static void add_phase_event(struct timeline *timeline, const json_t *record, enum event_kind kind) {
+static void add_phase_event(struct timeline *timeline, const json_t *record,
+                            enum phases_event_kind kind) {
     const char *name = json_get_text(record, "name", NULL);
-    struct event event = {.kind = kind, .pid = json_get_int(record, "pid", 0)};
-    if (name == NULL ? kind == EVENT_BEGIN : !phase_from_name(name, &event.phase)) {
+    struct phases_event event = {.kind = kind, .pid = json_get_int(record, "pid", 0)};
+    if (name == NULL ? kind == PHASES_BEGIN : !phase_from_name(name, &event.phase)) {
         return;
     }
     if (!fold_get_i64(record, "t_ns", &event.t_ns)) {
@@ -102,7 +91,7 @@ static void add_gone(struct timeline *timeline) {
     const json_t *children = timeline->fold->children;
     for (size_t i = 0; i < json_array_size(children) && timeline->event_count > 0; i++) {
         const json_t *child = json_array_get(children, i);
-        struct event event = {.kind = EVENT_GONE, .pid = json_get_int(child, "pid", 0)};
+        struct phases_event event = {.kind = PHASES_GONE, .pid = json_get_int(child, "pid", 0)};
         if (event.pid > 0 && fold_get_i64(child, "t_ns", &event.t_ns)) {
             add_event(timeline, event);
         }
@@ -115,9 +104,9 @@ static void add_marks(struct timeline *timeline) {
         const json_t *mark = json_array_get(marks, i);
         const char *verb = json_get_text(mark, "verb", "");
         if (strcmp(verb, "phase") == 0) {
-            add_phase_event(timeline, mark, EVENT_BEGIN);
+            add_phase_event(timeline, mark, PHASES_BEGIN);
         } else if (strcmp(verb, "end") == 0) {
-            add_phase_event(timeline, mark, EVENT_END);
+            add_phase_event(timeline, mark, PHASES_END);
         }
     }
     add_gone(timeline);
@@ -127,14 +116,14 @@ static void add_marks(struct timeline *timeline) {
 static void add_agent_event(struct timeline *timeline, const json_t *mark) {
     const json_t *data = json_get_object(mark, "data");
     const char *word = json_get_text(data, "event", ""), *name = json_get_text(data, "phase", "");
-    struct event event = {.pid = json_get_int(mark, "pid", 0), .name = name};
+    struct phases_event event = {.pid = json_get_int(mark, "pid", 0), .name = name};
     bool is_limit = strcmp(word, "limit") == 0;
     if (strcmp(word, "begin") == 0) {
-        event.kind = EVENT_BEGIN;
+        event.kind = PHASES_BEGIN;
     } else if (strcmp(word, "end") == 0) {
-        event.kind = EVENT_END;
+        event.kind = PHASES_END;
     } else if (is_limit) {
-        event.kind = EVENT_GONE;
+        event.kind = PHASES_GONE;
     } else {
         return;
     }
@@ -169,21 +158,21 @@ static void add_records(struct timeline *timeline, const char *source) {
         bool is_end = strcmp(json_get_text(record, "event", ""), "end") == 0;
         if (strcmp(json_get_text(record, "source", ""), source) == 0 &&
             json_object_get(record, "stack") == NULL) {
-            add_phase_event(timeline, record, is_end ? EVENT_END : EVENT_BEGIN);
+            add_phase_event(timeline, record, is_end ? PHASES_END : PHASES_BEGIN);
         }
     }
 }
 
 static bool has_begin(const struct timeline *timeline) {
     for (size_t i = 0; i < timeline->event_count; i++) {
-        if (timeline->events[i].kind == EVENT_BEGIN) {
+        if (timeline->events[i].kind == PHASES_BEGIN) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_same_event(const struct event *a, const struct event *b) {
+static bool is_same_event(const struct phases_event *a, const struct phases_event *b) {
     return a->kind == b->kind && a->name != NULL && b->name != NULL &&
            strcmp(a->name, b->name) == 0;
 }
@@ -194,7 +183,7 @@ static bool is_same_event(const struct event *a, const struct event *b) {
  */
 static bool came_together(const struct timeline *timeline) {
     for (size_t i = 1; i < timeline->event_count; i++) {
-        const struct event *last = &timeline->events[i - 1], *event = &timeline->events[i];
+        const struct phases_event *last = &timeline->events[i - 1], *event = &timeline->events[i];
         if (event->t_ns == last->t_ns && !is_same_event(event, last)) {
             return true;
         }
@@ -202,103 +191,11 @@ static bool came_together(const struct timeline *timeline) {
     return false;
 }
 
-/* ---- lines of known programs (text/phase-patterns.h) ---- */
-
-/* Ranks that name themselves are followed one by one, as processes are. */
-static int64_t rank_number(json_t *ranks, const char *rank) {
-    if (rank == NULL) {
-        return 0;
-    }
-    if (json_object_get(ranks, rank) == NULL) {
-        json_put_int(ranks, rank, -1 - (int64_t)json_object_size(ranks));
-    }
-    return json_get_int(ranks, rank, 0);
-}
-
-static bool is_same_line(const struct event *a, const struct event *b) {
-    return a->pid == b->pid && strcmp(a->name, b->name) == 0 && strcmp(a->stack, b->stack) == 0;
-}
-
-/* The program printed how long it took. With the begin seen, that gives the end; at the end, with
- * no begin seen, the begin. */
-static void add_told(struct timeline *timeline, struct event event, int64_t length_ns,
-                     bool is_at_end) {
-    for (size_t i = timeline->event_count; i-- > 0;) {
-        const struct event *last = &timeline->events[i];
-        if (!is_same_line(last, &event)) {
-            continue;
-        }
-        if (last->kind == EVENT_BEGIN && !is_at_end && last->t_ns <= event.t_ns - length_ns) {
-            event.t_ns = last->t_ns + length_ns;
-            timeline->told = true;
-            add_event(timeline, event);
-        } else if (last->kind == EVENT_BEGIN && is_at_end) {
-            add_event(timeline, event);
-        }
-        return;
-    }
-    if (is_at_end && length_ns <= event.t_ns) {
-        struct event begin = event;
-        begin.kind = EVENT_BEGIN;
-        begin.t_ns = event.t_ns - length_ns;
-        timeline->told = true;
-        add_event(timeline, begin);
-        add_event(timeline, event);
-    }
-}
-
-static void add_stack_record(struct timeline *timeline, const json_t *record, json_t *ranks) {
-    const char *word = json_get_text(record, "event", "");
-    struct event event = {
-        .kind = strcmp(word, "begin") == 0 ? EVENT_BEGIN : EVENT_END,
-        .name = json_get_text(record, "name", NULL),
-        .stack = json_get_text(record, "stack", NULL),
-        .goes_on = json_get_bool(record, "goes_on", false) == 1,
-        .pid = rank_number(ranks, json_get_text(record, "rank", NULL)),
-    };
-    if (event.name == NULL || event.stack == NULL || !phase_from_name(event.name, &event.phase) ||
-        !fold_get_i64(record, "t_ns", &event.t_ns)) {
-        return;
-    }
-    double seconds = json_get_real(record, "seconds", -1);
-    if (event.kind == EVENT_BEGIN || seconds < 0 || seconds > 1e9) {
-        if (event.kind == EVENT_BEGIN || strcmp(word, "end") == 0) {
-            add_event(timeline, event);
-        }
-        return;
-    }
-    add_told(timeline, event, (int64_t)(seconds * 1e9), strcmp(word, "end") == 0);
-}
-
-/* Of programs that say only afterwards how long it took, a begin alone is no phase: it would hold
- * to the end. */
-static bool is_for_nothing(const struct timeline *timeline, const json_t *record) {
-    if (json_get_bool(record, "tentative", false) != 1) {
-        return false;
-    }
-    const json_t *phases = timeline->fold->phases;
-    for (size_t i = 0; i < json_array_size(phases); i++) {
-        const json_t *other = json_array_get(phases, i);
-        if (strcmp(json_get_text(other, "event", ""), "told") == 0 &&
-            strcmp(json_get_text(other, "stack", ""), json_get_text(record, "stack", "-")) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void add_stacks(struct timeline *timeline) {
-    const json_t *phases = timeline->fold->phases;
-    AUTO_JSON json_t *ranks = json_object();
-    for (size_t i = 0; i < json_array_size(phases); i++) {
-        const json_t *record = json_array_get(phases, i);
-        if (json_get_text(record, "stack", NULL) != NULL && !is_for_nothing(timeline, record)) {
-            add_stack_record(timeline, record, ranks);
-        }
-    }
-}
-
 /* ---- the source ---- */
+
+static void add_stack_event(const struct phases_event *event, void *timeline) {
+    add_event(timeline, *event);
+}
 
 /* Adds the events of one source; false: it began no phase. */
 static bool take_source(struct timeline *timeline, enum phases_source source) {
@@ -322,12 +219,12 @@ static bool take_source(struct timeline *timeline, enum phases_source source) {
         add_records(timeline, "pattern");
         break;
     case PHASES_STACK:
-        add_stacks(timeline);
+        fold_phases_add_stacks(timeline->fold, add_stack_event, timeline, &timeline->told);
         break;
     case PHASES_OPTION:
         if (option != NULL && phase_from_name(option, &phase)) {
             add_event(timeline,
-                      (struct event){.kind = EVENT_BEGIN, .phase = phase, .name = option});
+                      (struct phases_event){.kind = PHASES_BEGIN, .phase = phase, .name = option});
         }
         break;
     case PHASES_NONE:
@@ -354,7 +251,7 @@ static void find_source(struct timeline *timeline) {
 /* ---- stretches of single processes ---- */
 
 static int by_process(const void *a, const void *b) {
-    const struct event *x = a, *y = b;
+    const struct phases_event *x = a, *y = b;
     if (x->pid != y->pid) {
         return x->pid < y->pid ? -1 : 1;
     }
@@ -365,8 +262,8 @@ static int by_process(const void *a, const void *b) {
 }
 
 /* `end load` ends load and load/weights; `end load/weights` only the latter. */
-static bool ends(const struct event *event, const struct stretch *stretch) {
-    if (event->name == NULL || event->kind == EVENT_GONE) {
+static bool ends(const struct phases_event *event, const struct stretch *stretch) {
+    if (event->name == NULL || event->kind == PHASES_GONE) {
         return true;
     }
     bool has_detail = strchr(event->name, '/') != NULL;
@@ -374,7 +271,7 @@ static bool ends(const struct event *event, const struct stretch *stretch) {
            (!has_detail || strcmp(event->name, stretch->name) == 0);
 }
 
-static void begin_stretch(struct timeline *timeline, const struct event *event) {
+static void begin_stretch(struct timeline *timeline, const struct phases_event *event) {
     const struct stretch stretch = {
         .from_ns = event->t_ns,
         .to_ns = INT64_MAX,
@@ -388,15 +285,16 @@ static void begin_stretch(struct timeline *timeline, const struct event *event) 
 }
 
 /* The events of one process in order of time. */
-static void add_process(struct timeline *timeline, const struct event *events, size_t count) {
+static void add_process(struct timeline *timeline, const struct phases_event *events,
+                        size_t count) {
     bool holds = false;
     size_t first = timeline->stretch_count;
     for (size_t i = 0; i < count; i++) {
-        const struct event *event = &events[i];
+        const struct phases_event *event = &events[i];
         struct stretch *last = timeline->stretch_count > first
                                    ? &timeline->stretches[timeline->stretch_count - 1]
                                    : NULL;
-        if (event->kind == EVENT_BEGIN) {
+        if (event->kind == PHASES_BEGIN) {
             if (holds && last != NULL) {
                 last->to_ns = event->t_ns;
                 last->was_ended = true;
@@ -405,9 +303,9 @@ static void add_process(struct timeline *timeline, const struct event *events, s
             holds = true;
         } else if (last != NULL && holds && ends(event, last)) {
             last->to_ns = event->t_ns;
-            last->by_end = last->was_ended = event->kind == EVENT_END;
+            last->by_end = last->was_ended = event->kind == PHASES_END;
             holds = false;
-        } else if (last != NULL && !holds && last->by_end && event->kind == EVENT_END &&
+        } else if (last != NULL && !holds && last->by_end && event->kind == PHASES_END &&
                    event->name != NULL && ends(event, last)) {
             last->to_ns = event->t_ns; /* several processes, one sequence: the last end counts */
         }
@@ -416,7 +314,7 @@ static void add_process(struct timeline *timeline, const struct event *events, s
 
 /* What one process has open: ranges and calls lie within one another, and the innermost holds. */
 struct open_events {
-    const struct event **items;
+    const struct phases_event **items;
     size_t count;
 };
 
@@ -425,13 +323,13 @@ static void open_events_done(struct open_events *open) {
 }
 #define AUTO_OPEN_EVENTS __attribute__((cleanup(open_events_done)))
 
-static bool is_counterpart(const struct event *begin, const struct event *end) {
+static bool is_counterpart(const struct phases_event *begin, const struct phases_event *end) {
     return strcmp(begin->name, end->name) == 0 &&
            (begin->stack == NULL || strcmp(begin->stack, end->stack) == 0);
 }
 
 /* Place of the newest open one that the event is about; -1: none. */
-static long find_open(const struct open_events *open, const struct event *event) {
+static long find_open(const struct open_events *open, const struct phases_event *event) {
     for (size_t i = open->count; i-- > 0;) {
         if (is_counterpart(open->items[i], event)) {
             return (long)i;
@@ -447,7 +345,7 @@ static void close_stretch(struct timeline *timeline, int64_t t_ns) {
 }
 
 static void take_begin(struct timeline *timeline, struct open_events *open,
-                       const struct event *event, const struct event *closed) {
+                       const struct phases_event *event, const struct phases_event *closed) {
     /* a bar says many times that it goes on */
     if (event->stack != NULL && find_open(open, event) >= 0) {
         return;
@@ -455,7 +353,7 @@ static void take_begin(struct timeline *timeline, struct open_events *open,
     if (open->count > 0) {
         close_stretch(timeline, event->t_ns);
     }
-    struct event since = *event;
+    struct phases_event since = *event;
     if (event->goes_on && closed != NULL && open->count == 0 && is_counterpart(closed, event)) {
         since.t_ns = closed->t_ns; /* another rank was done, this one was not */
     }
@@ -463,8 +361,8 @@ static void take_begin(struct timeline *timeline, struct open_events *open,
     open->items[open->count++] = event;
 }
 
-static void take_end(struct timeline *timeline, struct open_events *open, const struct event *event,
-                     const struct event *closed) {
+static void take_end(struct timeline *timeline, struct open_events *open,
+                     const struct phases_event *event, const struct phases_event *closed) {
     long place = find_open(open, event);
     if (place < 0) {
         bool is_later = event->stack != NULL && closed != NULL && open->count == 0 &&
@@ -483,29 +381,29 @@ static void take_end(struct timeline *timeline, struct open_events *open, const 
     }
     close_stretch(timeline, event->t_ns);
     if (open->count > 0) {
-        struct event outer = *open->items[open->count - 1];
+        struct phases_event outer = *open->items[open->count - 1];
         outer.t_ns = event->t_ns;
         begin_stretch(timeline, &outer);
     }
 }
 
 /* The events of one process that lie within one another, in order of time. */
-static void add_nested(struct timeline *timeline, const struct event *events, size_t count) {
+static void add_nested(struct timeline *timeline, const struct phases_event *events, size_t count) {
     AUTO_OPEN_EVENTS struct open_events open = {.items =
                                                     mem_alloc((count + 1) * sizeof *open.items)};
-    const struct event *closed = NULL; /* the end behind which nothing is open */
+    const struct phases_event *closed = NULL; /* the end behind which nothing is open */
     for (size_t i = 0; i < count; i++) {
-        const struct event *event = &events[i];
-        if (event->kind == EVENT_BEGIN) {
+        const struct phases_event *event = &events[i];
+        if (event->kind == PHASES_BEGIN) {
             take_begin(timeline, &open, event, closed);
-        } else if (event->kind == EVENT_END) {
+        } else if (event->kind == PHASES_END) {
             take_end(timeline, &open, event, closed);
         } else if (open.count > 0) {
             close_stretch(timeline, event->t_ns);
             open.count = 0;
         }
-        bool is_end = event->kind == EVENT_END && open.count == 0;
-        if (open.count > 0 || event->kind == EVENT_GONE) {
+        bool is_end = event->kind == PHASES_END && open.count == 0;
+        if (open.count > 0 || event->kind == PHASES_GONE) {
             closed = NULL;
         } else if (is_end && timeline->stretch_count > 0) {
             closed = event;
