@@ -152,7 +152,7 @@ class State(object):
         self.changes = 0
         self.files = set()
         self.resets = {}  # (phase, device): [how many, highest allocated, highest reserved]
-        self.resetting = set()
+        self.last = {}  # device: what was said of it last
         self.troubles = set()
         self.ended = False
 
@@ -243,45 +243,41 @@ def report_device(cuda, device, moment, phase, at):
         return
     allocated = counted(stats, "allocated_bytes.all.peak")
     reserved = counted(stats, "reserved_bytes.all.peak")
-    if moment == "reset" and not is_news(device, phase, allocated, reserved):
-        return
+    counts = [
+        ("allocated", counted(stats, "allocated_bytes.all.current")),
+        ("reserved", counted(stats, "reserved_bytes.all.current")),
+        ("allocated_peak", allocated),
+        ("reserved_peak", reserved),
+        ("retries", counted(stats, "num_alloc_retries")),
+        ("ooms", counted(stats, "num_ooms")),
+    ]
+    if moment == "reset":
+        # one reset function calls another
+        if state.last.get(device) == (phase, counts) or not is_news(
+            device, phase, allocated, reserved
+        ):
+            return
+    state.last[device] = (phase, counts)
     uuid, bus_id = identity(cuda, device)
-    say(
-        "memory",
-        [
-            ("phase", phase),
-            ("moment", moment),
-            ("device", device),
-            ("uuid", uuid),
-            ("bus_id", bus_id),
-            ("visible", os.environ.get("CUDA_VISIBLE_DEVICES")),
-            ("order", os.environ.get("CUDA_DEVICE_ORDER")),
-            ("allocated", counted(stats, "allocated_bytes.all.current")),
-            ("reserved", counted(stats, "reserved_bytes.all.current")),
-            ("allocated_peak", allocated),
-            ("reserved_peak", reserved),
-            ("retries", counted(stats, "num_alloc_retries")),
-            ("ooms", counted(stats, "num_ooms")),
-        ],
-        at,
-    )
+    facts = [
+        ("phase", phase),
+        ("moment", moment),
+        ("device", device),
+        ("uuid", uuid),
+        ("bus_id", bus_id),
+        ("visible", os.environ.get("CUDA_VISIBLE_DEVICES")),
+        ("order", os.environ.get("CUDA_DEVICE_ORDER")),
+    ]
+    say("memory", facts + counts, at)
 
 
 def before_reset(args, kwargs):
     """The program is about to reset the counters of a device."""
-    me = _thread.get_ident()
-    cuda = torch_cuda()
-    if cuda is None or me in state.resetting:
+    if torch_cuda() is None:
         return
-    state.resetting.add(me)
-    try:
-        device = args[0] if args else kwargs.get("device")
-        index = sys.modules["torch.cuda.memory"]._get_device_index(device, optional=True)
-        report_memory("reset", state.phase, now(), index)
-    except Exception as error:
-        trouble("before a reset: " + name_of(error))
-    finally:
-        state.resetting.discard(me)
+    device = args[0] if args else kwargs.get("device")
+    index = sys.modules["torch.cuda.memory"]._get_device_index(device, optional=True)
+    report_memory("reset", state.phase, now(), index)
 
 
 # ---- phases ----
@@ -495,11 +491,8 @@ def preceded(function, before):
 class Stand(object):
     """Stands for a class that is made in C, where only its call is to be seen."""
 
-    def __init__(self, original, call):
-        self.__dict__.update(_original=original, _call=call)
-
-    def __call__(self, *args, **kwargs):
-        return self._call(*args, **kwargs)
+    def __init__(self, original):
+        self.__dict__["_original"] = original
 
     def __getattr__(self, name):
         return getattr(self._original, name)
@@ -556,7 +549,8 @@ def make(original, action, what, file):
         wrapper = preceded(function, before_reset)
     wrapper.__code__ = wrapper.__code__.replace(co_filename=ASIDE)
     if isinstance(original, type):
-        return Stand(original, wrapper)
+        # static: no frame of ours stands between the caller and the wrapper
+        return type("Stand", (Stand,), {"__call__": staticmethod(wrapper)})(original)
     dress(wrapper, function)
     if isinstance(original, (classmethod, staticmethod)):
         return type(original)(wrapper)
@@ -583,7 +577,10 @@ def wrap(module, path, action, file):
 
 
 def loaded(name, module):
-    """A module of RULES has been imported."""
+    """A module that was waited for has been imported."""
+    if name == "multiprocessing.util":
+        follow_workers(module)
+        return
     for path, action, *file in RULES[name]:
         if action == "forward":
             state.module = module
@@ -618,6 +615,8 @@ def know_the_end():
     util = sys.modules.get("multiprocessing.util")
     if util is not None:
         follow_workers(util)
+    else:
+        state.finder.wanted.add("multiprocessing.util")
 
 
 def follow_workers(util):

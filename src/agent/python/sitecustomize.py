@@ -78,10 +78,11 @@ def as_text(value):
 
 def now():
     """The moment as it stands in front of a line: CLOCK_MONOTONIC in nanoseconds, or '-'."""
+    if sys.version_info < (3, 8):
+        return "-"
     import time
 
-    clock = getattr(time, "monotonic_ns", None)
-    return str(clock()) if clock is not None else "-"
+    return str(time.monotonic_ns())
 
 
 class Marks(object):
@@ -108,7 +109,7 @@ class Marks(object):
             return
         try:
             if os.fstat(fd).st_mode & 0o170000 == 0o100000:
-                os.write(fd, line.encode("ascii"))
+                os.write(fd, line if isinstance(line, bytes) else line.encode("ascii"))
         except OSError:
             pass
         finally:
