@@ -67,7 +67,7 @@ bool phase_lines_may_have(const char *bytes, size_t length) {
 
 /* "pid=77" in a word in brackets, "rank3" of torchrun, "TP0" or "DP0 TP1" of SGLang. */
 static void read_rank(const char *line, const char *until, char *ret, size_t size) {
-    static const char *const starts[] = {"pid=", "[rank", " TP", " DP", "_TP", "_DP"};
+    static const char *const starts[] = {"pid=", "[rank", " DP", " TP", "_DP", "_TP"};
     ret[0] = '\0';
     for (size_t i = 0; i < ARRAY_LENGTH(starts); i++) {
         size_t length = strlen(starts[i]);
