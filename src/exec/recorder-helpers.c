@@ -11,6 +11,7 @@
 #include "exec/gpu-watch.h"
 #include "exec/helper.h"
 #include "probe/probe.h"
+#include "text/secret.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -52,6 +53,33 @@ void recorder_start_slow_reader(struct recorder *recorder) {
         recorder->samples = mem_alloc(sizeof *recorder->samples);
 }
 
+/* A file of weights that is in use. */
+static void take_file(struct recorder *recorder, const struct slow_sample *sample) {
+    AUTO_STRBUF struct strbuf path = STRBUF_INIT;
+    const struct slow_file *file = &sample->file;
+    secret_mask(file->path, strnlen(file->path, sizeof file->path), &path);
+    json_t *data = json_object();
+    json_put_text(data, "event", "file");
+    json_put(data, "path", json_text_n(strbuf_str(&path), path.length));
+    json_put_int(data, "bytes", file->bytes);
+    if (file->storage[0] != '\0')
+        json_put(data, "storage",
+                 json_text_n(file->storage, strnlen(file->storage, sizeof file->storage)));
+    json_t *json = json_object();
+    json_put_int(json, "t_ns", sample->t_ns);
+    json_put_text(json, "verb", "agent");
+    json_put_text(json, "name", "slow-reader");
+    json_put(json, "data", data);
+    recorder_write(recorder, JOURNAL_MARK, json, false);
+}
+
+static bool has_value(const struct slow_sample *sample) {
+    for (size_t i = 0; i < SLOW_COUNT_; i++)
+        if (sample->value[i] != SHARED_ABSENT)
+            return true;
+    return false;
+}
+
 static void take_sample(struct recorder *recorder, const struct slow_sample *sample) {
     struct shared *shared = recorder->shared;
     struct slow_samples *samples = recorder->samples;
@@ -63,9 +91,13 @@ static void take_sample(struct recorder *recorder, const struct slow_sample *sam
     } else if (sample->denied > 0) {
         recorder->pss_denied = true;
     }
-    for (size_t i = 0; i < SLOW_COUNT_; i++)
-        samples->value[i][samples->count] = sample->value[i];
-    samples->time_ns[samples->count++] = sample->t_ns;
+    if (sample->file.path[0] != '\0')
+        take_file(recorder, sample);
+    if (has_value(sample)) {
+        for (size_t i = 0; i < SLOW_COUNT_; i++)
+            samples->value[i][samples->count] = sample->value[i];
+        samples->time_ns[samples->count++] = sample->t_ns;
+    }
     if (samples->count == SLOW_SAMPLES_MAX) {
         recorder_write_samples(recorder, samples);
         samples->count = 0;

@@ -9,6 +9,7 @@
 #include "exec/agents.h"
 #include "exec/gpu-watch.h"
 #include "journal/marks.h"
+#include "model/gpu-series.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -132,6 +133,9 @@ static const struct series slow_series[SLOW_COUNT_] = {
                         2 * NS_PER_S, 1},
     [SLOW_CHARGED] = {"cgroup.charged", "byte", "gauge", "memory.current or memory.usage_in_bytes",
                       2 * NS_PER_S, 1},
+    [SLOW_RECEIVED] = {NET_SERIES_RECEIVED, "byte", "counter", "/proc/PID/net/dev without lo",
+                       NS_PER_S, 1},
+    [SLOW_SENT] = {NET_SERIES_SENT, "byte", "counter", "/proc/PID/net/dev without lo", NS_PER_S, 1},
 };
 
 static bool define(struct recorder *recorder, const struct series *list, size_t count,

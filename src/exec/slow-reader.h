@@ -2,11 +2,12 @@
 /*
  * The slow reader: what may hang or cost the measured processes something is read in a process of
  * its own, a child of the recorder: PSS (takes a process's memory lock), the control group's
- * charge, free space. Started after the first second.
+ * charge, free space, the network's counters, files of weights. Started after the first second.
  */
 #pragma once
 
 #include "exec/shared.h"
+#include "exec/slow-files.h"
 #include "probe/cgroup.h"
 
 #include <stdbool.h>
@@ -22,6 +23,8 @@ enum slow_value {
     SLOW_PSS_FILE,
     SLOW_PSS_SHMEM,
     SLOW_CHARGED,
+    SLOW_RECEIVED, /* of the network namespace of the command */
+    SLOW_SENT,
     SLOW_COUNT_
 };
 
@@ -32,6 +35,7 @@ struct slow_sample {
     /* a file system that has little left; low_path "" : none */
     char low_path[SLOW_PATH_SIZE];
     int64_t low_free_bytes, low_total_bytes;
+    struct slow_file file; /* that was not told yet; path "": none */
 };
 
 struct slow_context {
