@@ -18,6 +18,7 @@
 
 #define WAIT_FOR_LIST_NS (2 * NS_PER_S) /* of processes, before a device is written */
 #define LISTS_FOR_NONE   3u             /* so many without one of the run's: it did not use it */
+#define BY_PROCESSES     "processes"
 #define LAST_LIST_NS     (2500 * NS_PER_MS)
 
 const char *gpu_why_reason(int32_t why) {
@@ -164,8 +165,6 @@ static void decide(struct gpu_watch *watch) {
     gpu_visible(devices, count, options->attach != 0 ? &none : &variables, options->gpus, verdicts);
     for (size_t i = 0; i < count; i++) {
         struct gpu_device *device = &watch->device[place[i]];
-        if (device->said.mine != verdicts[i].mine || device->said.by != verdicts[i].by)
-            gpu_device_changed(device);
         device->said = verdicts[i];
     }
     watch->decide = false;
@@ -178,11 +177,11 @@ struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t
     const struct shared *shared = watch->shared;
     bool is_divided = device->message.kind == GPU_KIND_BOARD && device->message.mig_mode == 1;
     if (shared->gpu[slot].used_by_run && !is_divided)
-        return (struct gpu_visible_verdict){GPU_MINE_YES, "processes"};
+        return (struct gpu_visible_verdict){GPU_MINE_YES, BY_PROCESSES};
     if (device->said.mine == GPU_MINE_UNKNOWN && atomic_load(&shared->ended) &&
         watch->pids == GPU_PIDS_OURS && device->lists >= LISTS_FOR_NONE &&
         shared->end.t_ns - device->list.t_ns < LAST_LIST_NS)
-        return (struct gpu_visible_verdict){GPU_MINE_NO, "processes"};
+        return (struct gpu_visible_verdict){GPU_MINE_NO, BY_PROCESSES};
     return device->said;
 }
 
@@ -312,8 +311,10 @@ static void write_device(struct gpu_watch *watch, size_t slot) {
         json_put(json, "reasons", reasons);
     else
         json_decref(reasons);
-    if (recorder_write(watch->recorder, JOURNAL_DEVICE, json, false))
-        device->dirty = false;
+    if (!recorder_write(watch->recorder, JOURNAL_DEVICE, json, false))
+        return;
+    device->dirty = false;
+    device->written = mine;
 }
 
 /* The first list of processes says more of a device than the device itself: it is waited for, a
@@ -325,7 +326,8 @@ void gpu_device_write(struct gpu_watch *watch, bool all) {
         decide(watch);
     for (size_t s = 0; s < slots; s++) {
         struct gpu_device *device = &watch->device[s];
-        if (all && device->told && gpu_device_mine(watch, s).mine != device->said.mine)
+        struct gpu_visible_verdict mine = gpu_device_mine(watch, s);
+        if (device->told && (mine.mine != device->written.mine || mine.by != device->written.by))
             gpu_device_changed(device);
         bool due = device->lists > 0 || device->message.why[GPU_ITEM_PROCESSES] != GPU_READ ||
                    now_ns - device->dirty_since_ns >= WAIT_FOR_LIST_NS;

@@ -60,7 +60,7 @@ struct gpu_device {
     bool dirty;             /* its DEVICE record must be written (again) ... */
     int64_t dirty_since_ns; /* ... soon */
     struct gpu_device_message message;
-    struct gpu_visible_verdict said; /* by variables and the like */
+    struct gpu_visible_verdict said, written; /* by variables and the like; in the last record */
     int32_t why[GPU_ITEM_COUNT_];    /* of the last answers; GPU_READ: it was read */
     unsigned lists;
     struct gpu_list list;

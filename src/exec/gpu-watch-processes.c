@@ -168,7 +168,8 @@ void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
     struct sums sums = sum_up(watch, message);
     learn_pids(watch, &sums);
     device->lists++;
-    if (watch->pids != GPU_PIDS_OURS) {
+    /* Windows' driver has ids of its own. */
+    if (watch->pids != GPU_PIDS_OURS || device->message.virtual_mode == GPU_VIRTUAL_WSL) {
         device->why[GPU_ITEM_PROCESSES] = GPU_NOT_VISIBLE;
         return;
     }
@@ -178,15 +179,12 @@ void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
     if (gpu->baseline_bytes == SHARED_ABSENT && device->lists == 1 && t_ns < BASELINE_NS &&
         !sums.ours && !gpu->used_by_run && device->message.used_bytes != GPU_ABSENT)
         gpu->baseline_bytes = device->message.used_bytes;
-    bool used = gpu->used_by_run;
     device->list = sums.list;
     device->list.t_ns = t_ns;
     device->list.bytes = sums.ours_told ? sums.ours_bytes : SHARED_ABSENT;
     if (t_ns < 0 || (atomic_load(&watch->shared->ended) && t_ns > watch->shared->end.t_ns))
         return;
     count_up(gpu, &sums);
-    if (used != gpu->used_by_run)
-        gpu_device_changed(device);
     int64_t values[] = {sums.ours_told ? sums.ours_bytes : CHUNK_ABSENT,
                         sums.others_told ? sums.others_bytes : CHUNK_ABSENT};
     gpu_table_add(watch, GPU_TABLE_PROCESSES, slot, t_ns, values);

@@ -593,7 +593,9 @@ void gpu_watch_finish(struct gpu_watch *watch) {
     gpu_processes_finish(watch);
     if (watch->helper == 0 && watch->was_ready)
         not_seen(watch, N_("the GPU helper had ended"));
-    look_for_silence(watch);
+    if (watch->was_ready && watch->sample_t_ns != SHARED_ABSENT &&
+        end_t_ns - watch->sample_t_ns >= GAP_MIN_NS)
+        not_seen(watch, N_("the GPU driver has not answered"));
     write_late(watch);
     if (watch->starts > 0 && watch->unseen_t_ns != SHARED_ABSENT &&
         end_t_ns - watch->unseen_t_ns >= (watch->was_ready ? GAP_MIN_NS : SILENT_NS))

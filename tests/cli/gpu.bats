@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-3.0-or-later
+# GPUs in the record (Req: B3 B4), with stand-ins of the vendor's library (tests/stand-in): the expected records of
+# machines of all kinds, drivers that hang, lose a board or are exchanged, killed helpers, and whose a GPU is.
+# GPU_GOLDEN_WRITE=1 (not PROBELAUF_…: those are cleared) writes the golden files anew.
+
+load run-common
+
+setup() {
+    common_setup
+    : "${STAND_IN:?set STAND_IN to the built tests/stand-in}"
+    export PROBELAUF
+    unset CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER NVIDIA_VISIBLE_DEVICES SLURM_JOB_GPUS SLURM_STEP_GPUS
+}
+
+# A machine: TRACE [GENERATION]. The command's first process is the driver's `tree`.
+machine() {
+    export LD_LIBRARY_PATH=$STAND_IN/generation-${2-550}
+    export PROBELAUF_STANDIN_TRACE=$SOURCE/tests/stand-in/traces/$1.trace
+    export PROBELAUF_STANDIN_PIDS=$PWD/pids
+}
+
+# Runs a command that is known to the driver and lasts SECONDS.
+run_on_gpu() {
+    "$PROBELAUF" run -q "${@:2}" -- sh -c "echo \$\$ >pids; sleep $1; :"
+}
+
+# Python over what the journal says of GPUs, called `d`.
+gpus() {
+    output=$(probelauf export journal --text @1 | python "$BATS_TEST_DIRNAME/gpu/records.py")
+    json "$1"
+}
+
+golden() {
+    local file=$BATS_TEST_DIRNAME/gpu/golden/$1.json
+    probelauf export journal --text @1 | python "$BATS_TEST_DIRNAME/gpu/records.py" >found.json
+    if [ -n "${GPU_GOLDEN_WRITE-}" ]; then
+        cp found.json "$file"
+    fi
+    diff -u "$file" found.json
+}
+
+on_machine() {
+    machine "$@"
+    run_on_gpu 3.4
+    golden "$1${2+-$2}"
+}
+
+@test "eight boards: the run's one, a neighbour's, and six that nobody uses" {
+    on_machine eight-h200
+}
+
+@test "a slice of a divided board" {
+    on_machine mig
+}
+
+@test "a lost board hides no other" {
+    on_machine lost-board
+}
+
+@test "the oldest generation of the driver" {
+    on_machine generations 340
+}
+
+@test "an old generation of the driver" {
+    on_machine generations 418
+}
+
+@test "a newer generation of the driver" {
+    on_machine generations 470
+}
+
+@test "the newest generation of the driver" {
+    on_machine generations 550
+}
+
+@test "memory shared with the host" {
+    on_machine gb10
+}
+
+@test "WSL: process ids that are not ours" {
+    mkdir -p wsl/lib
+    cp "$STAND_IN/generation-550/libnvidia-ml.so.1" wsl/lib/
+    machine wsl
+    export LD_LIBRARY_PATH=$PWD/wsl/lib
+    run_on_gpu 3.4
+    golden wsl
+}
+
+@test "blanks and impossible values are no figures" {
+    on_machine sentinels
+}
+
+@test "a library without a driver" {
+    on_machine no-driver
+}
+
+@test "a driver that shows no device" {
+    on_machine no-gpu
+}
+
+@test "no library and no device: no helper, and the record says so" {
+    "$PROBELAUF" run -q -- sleep 1.2
+    [ "$(gpus 'd["probe"].get("state") in ("absent", "ready", "no-driver")')" = true ]
+    if [ "$(gpus 'd["probe"]["state"]')" = absent ]; then
+        record COUNTERS | tail -n 1 | grep '"gpu":0}'
+        [ "$(gpus 'd["devices"]')" = "[]" ]
+    fi
+}
+
+@test "a command that ends before the driver has answered" {
+    machine slow-init
+    "$PROBELAUF" run -q -- true
+    [ "$(gpus 'd["probe"]["reason"]')" = not-sampled ]
+    [ "$(gpus '"state" in d["probe"] or d["devices"] != [] or d["counters"] is not None')" = false ]
+}
+
+@test "a driver that hangs delays neither start nor output nor end" {
+    machine hang
+    run python "$BATS_TEST_DIRNAME/gpu/delays.py" "$PROBELAUF" 5
+    echo "$output"
+    [ "$status" -eq 0 ]
+    until_true ledger_has 2
+    [ "$(gpus 'd["gaps"]')" = '["gpu: the GPU driver has not answered"]' ]
+    [ "$(gpus 'd["counters"][0]["used_peak_bytes"]')" = 1048576 ]
+}
+
+@test "a driver that is slow to begin delays nothing either" {
+    machine slow-init
+    run python "$BATS_TEST_DIRNAME/gpu/delays.py" "$PROBELAUF" 2
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "a driver that is exchanged under the run: a gap, and the rest is measured" {
+    machine exchange
+    run_on_gpu 4
+    [ "$(gpus 'd["gaps"]')" = '["gpu: the GPU driver was exchanged during the run"]' ]
+    [ "$(gpus 'd["counters"][0]["used_peak_bytes"]')" = 734003200 ]
+}
+
+@test "a killed helper is replaced, three times at most, and the hole is named" {
+    machine eight-h200
+    "$PROBELAUF" run -q -- sh -c 'echo $$ >pids; while [ ! -e stop ]; do sleep 0.1; done' &
+    local monitor=$! i helper last=
+    for i in 1 2 3 4; do
+        until_true new_helper
+        last=$helper
+        sleep 1.5 # it shall have told something
+        kill -KILL "$helper"
+    done
+    sleep 2.5
+    run new_helper
+    [ "$status" -ne 0 ]
+    : >stop
+    wait "$monitor"
+    [ "$(gpus 'sorted(set(d["gaps"]))')" = \
+        '["gpu: the GPU helper had ended", "gpu: the GPU helper had ended and was replaced"]' ]
+    [ "$(gpus 'd["counters"][0]["process_peak_bytes"] > 0 and len(d["devices"])')" = 8 ]
+}
+
+# Sets helper to that of the monitor, unless it is $last.
+new_helper() {
+    local recorder
+    recorder=$(helper "$monitor" pl-recorder) && helper=$(pgrep -P "$recorder" -x pl-gpu) &&
+        [ "$helper" != "$last" ]
+}
+
+@test "a killed recorder loses no peak and defines no series twice" {
+    machine ramp
+    "$PROBELAUF" run -q -- sh -c 'echo $$ >pids; while [ ! -e stop ]; do sleep 0.1; done' &
+    local monitor=$! recorder i
+    for i in 1 2; do
+        until_true helper "$monitor" pl-recorder
+        sleep 3
+        recorder=$(helper "$monitor" pl-recorder)
+        kill -KILL "$recorder"
+    done
+    sleep 3
+    : >stop
+    wait "$monitor"
+    until_true ledger_has 1
+    run pgrep -x pl-gpu -P "$recorder"
+    [ "$status" -ne 0 ]
+    [ "$(gpus 'd["probe"]["state"]')" = ready ]
+    [ "$(gpus 'd["counters"][0]["used_peak_bytes"] > 0')" = true ]
+    [ "$(gpus '[g for g in d["gaps"] if "recorder" in g] != []')" = true ]
+}
+
+@test "CUDA_VISIBLE_DEVICES names the run's" {
+    machine eight-h200
+    CUDA_VISIBLE_DEVICES=GPU-00000000-5d1a-0000-0000-000000000003,5 "$PROBELAUF" run -q -- sleep 1.2
+    # a list of two kinds is not translated by a guess
+    [ "$(gpus 'all(g["mine"] == "unknown" for g in d["devices"])')" = true ]
+    CUDA_VISIBLE_DEVICES=2,6 "$PROBELAUF" run -q -- sleep 1.2
+    [ "$(gpus '[g["device"] for g in d["devices"] if g["mine"] == "yes"]')" = "[2, 6]" ]
+    [ "$(gpus 'all(g["mine_by"] == "CUDA_VISIBLE_DEVICES" for g in d["devices"])')" = true ]
+}
+
+@test "what the driver shows goes before what variables say" {
+    machine eight-h200
+    CUDA_VISIBLE_DEVICES=4 run_on_gpu 2.5
+    [ "$(gpus '[[g["device"], g["mine_by"]] for g in d["devices"] if g["mine"] == "yes"]')" = \
+        '[[0, "processes"], [4, "CUDA_VISIBLE_DEVICES"]]' ]
+}
+
+@test "the option: none, an index, a UUID" {
+    machine eight-h200
+    "$PROBELAUF" run -q --gpu none -- sleep 1.2
+    [ "$(gpus 'd["probe"]')" = \
+        '{"probe": "nvml", "reason": "not-applicable", "detail": "--gpu none"}' ]
+    [ "$(gpus 'd["devices"]')" = "[]" ]
+    "$PROBELAUF" run -q --gpu 1 --gpu GPU-00000000-5d1a-0000-0000-000000000007 -- sleep 1.2
+    [ "$(gpus '[[g["device"], g["mine_by"]] for g in d["devices"] if g["mine"] == "yes"]')" = \
+        '[[1, "--gpu"], [7, "--gpu"]]' ]
+}
+
+@test "memory that is left behind after the command's end" {
+    machine eight-h200
+    "$PROBELAUF" run -q --linger 2.5s -- sh -c 'setsid sleep 60 & echo $! >pids; sleep 1.5'
+    [ "$(gpus '[d["counters"][0]["left_bytes"] > 0, d["counters"][0]["left_pids"]]')" = '[true, 1]' ]
+    [ "$(gpus 'd["counters"][1]["left_bytes"]')" = 0 ]
+    kill "$(cat pids)"
+}
+
+@test "a PID namespace of its own: the driver's processes are not ours" {
+    unshare --pid --fork --mount-proc true 2>/dev/null || skip "PID namespaces are not permitted here"
+    machine gb10
+    unshare --pid --fork --mount-proc "$PROBELAUF" run -q -- sh -c 'sleep 3.4; :'
+    until_true ledger_has 1
+    [ "$(gpus 'd["devices"][0]["reasons"]["processes"]')" = not-visible ]
+    [ "$(gpus '[k for k in ("process_peak_bytes", "others") if k in d["counters"][0]]')" = "[]" ]
+    [ "$(gpus 'd["counters"][0]["reasons"]["process_peak_bytes"]')" = not-visible ]
+}
+
+@test "a system that executes nothing from memory: the helper runs from a file, which is gone" {
+    # the switch is of the PID namespace
+    unshare --pid --fork --mount-proc sh -c 'echo 2 >/proc/sys/vm/memfd_noexec' 2>/dev/null ||
+        skip "vm.memfd_noexec cannot be set here"
+    machine eight-h200
+    unshare --pid --fork --mount-proc sh -c 'echo 2 >/proc/sys/vm/memfd_noexec
+        "$PROBELAUF" run -q -- sleep 1.5; :'
+    until_true ledger_has 1
+    [ "$(gpus 'd["probe"]["state"]')" = ready ]
+    nothing_waits
+    [ -z "$(find "$HOME" -name '*.gpu')" ]
+}

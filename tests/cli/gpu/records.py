@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a journal says of GPUs, without what differs from run to run: of `export journal --text` on standard input
+the last DEVICE record of each device, the last COUNTERS' `gpu`, series, gaps and incidents, as JSON that can be
+compared with a golden file. Times become nothing, counts of samples "some", pids of the run their place."""
+
+import json
+import re
+import sys
+
+records = []
+for line in sys.stdin:
+    found = re.match(r"\d+ (\w+) (\{.*\})$", line)
+    if found:
+        records.append((found[1], json.loads(found[2])))
+
+probe, devices, series, ids, counters, gaps, incidents = None, {}, {}, [], None, [], []
+for kind, record in records:
+    if kind == "DEVICE" and "probe" in record:
+        probe = record
+    elif kind == "DEVICE":
+        devices[record["device"]] = record
+    elif kind == "SERIES":
+        ids.append(record["id"])
+        if record["name"].startswith("gpu."):
+            series.setdefault(record["device"], []).append(
+                "%s [%s] %s" % (record["name"], record["unit"], record["method"]))
+    elif kind == "COUNTERS":
+        counters = record.get("gpu")
+    elif kind == "GAP" and record["what"].startswith("gpu"):
+        gaps.append("%s: %s" % (record["what"], record["reason"]))
+    elif kind == "INCIDENT" and record["source"] == "nvml":
+        incidents.append(record)
+
+assert len(ids) == len(set(ids)), "a series is defined twice"
+for record in [probe] + list(devices.values()) + [i["figures"] for i in incidents]:
+    if record is not None:
+        record.pop("t_ns")
+if probe is not None and "path" in probe:
+    probe["path"] = "/".join(probe["path"].split("/")[-2:])
+for gpu in counters or []:
+    for key in ("used_samples", "process_samples"):
+        if key in gpu:
+            assert gpu[key] > 0, key
+            gpu[key] = "some"
+    if "energy_j" in gpu:
+        assert gpu["energy_j"] >= 0
+        gpu["energy_j"] = "some"
+    if "left_pids" in gpu:
+        gpu["left_pids"] = len(gpu["left_pids"])
+print(json.dumps({"probe": probe, "devices": [devices[d] for d in sorted(devices)], "counters": counters,
+                  "series": {d: sorted(series[d]) for d in sorted(series)}, "gaps": gaps,
+                  "incidents": incidents}, indent=1))
