@@ -312,6 +312,8 @@ static void add_process(struct timeline *timeline, const struct phases_event *ev
     }
 }
 
+#define NESTED_MAX 1024u /* what begins deeper is left out: nobody nests so, but a file may */
+
 /* What one process has open: ranges and calls lie within one another, and the innermost holds. */
 struct open_events {
     const struct phases_event **items;
@@ -347,7 +349,7 @@ static void close_stretch(struct timeline *timeline, int64_t t_ns) {
 static void take_begin(struct timeline *timeline, struct open_events *open,
                        const struct phases_event *event, const struct phases_event *closed) {
     /* a bar says many times that it goes on */
-    if (event->stack != NULL && find_open(open, event) >= 0) {
+    if (open->count == NESTED_MAX || (event->stack != NULL && find_open(open, event) >= 0)) {
         return;
     }
     if (open->count > 0) {
