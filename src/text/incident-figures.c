@@ -67,20 +67,47 @@ struct size {
     size_t length;       /* of both in the text */
 };
 
+/* "3,221,225,472": two groups of three and more can only be thousands. Copies the digits. */
+static size_t read_grouped(const char *text, char *to, size_t size, size_t *ret_digits) {
+    size_t at = strspn(text, "0123456789");
+    size_t groups = 0, count = 0;
+
+    if (at == 0 || at > 3)
+        return 0;
+    for (size_t i = 0; i < at; i++)
+        to[count++] = text[i];
+    while (text[at] == ',' && strspn(text + at + 1, "0123456789") == 3 && count + 4 < size) {
+        memcpy(to + count, text + at + 1, 3);
+        count += 3;
+        at += 4;
+        groups++;
+    }
+    *ret_digits = count;
+    return groups >= 2 ? at : 0;
+}
+
 /* "1,234" is undecidable and refused; so is a size that is cut ("12.50 Mi"). */
 static bool read_size(const char *text, bool binary, struct size *ret_size) {
     char number[32];
     size_t length = strspn(text, "0123456789.");
     size_t digits = length;
     double value;
+    size_t grouped_digits = 0;
+    size_t grouped = read_grouped(text, number, sizeof number, &grouped_digits);
 
     while (digits > 0 && text[digits - 1] == '.')
         digits--; /* end of a sentence */
-    if (digits == 0 || digits >= sizeof number ||
-        (text[length] == ',' && isdigit((unsigned char)text[length + 1])))
-        return false;
-    memcpy(number, text, digits);
-    number[digits] = '\0';
+    if (grouped > 0) {
+        length = grouped;
+        digits = grouped;
+        number[grouped_digits] = '\0';
+    } else {
+        if (digits == 0 || digits >= sizeof number ||
+            (text[length] == ',' && isdigit((unsigned char)text[length + 1])))
+            return false;
+        memcpy(number, text, digits);
+        number[digits] = '\0';
+    }
     if (str_to_double(number, &value) != 0)
         return false;
     *ret_size = (struct size){.number = value, .length = digits};

@@ -25,6 +25,8 @@ static bool is_shell_report(const char *line, const char *word) {
             continue;
         const char *before = at - 1; /* the word's first letter */
         const char *behind = before + length;
+        if (strncmp(behind, ": 9", 3) == 0) /* macOS adds the number */
+            behind += 3;
         if (before[-1] != ' ' || strncmp(behind, "  ", 2) != 0)
             continue;
         if (*line == '[' && isdigit((unsigned char)line[1]))
@@ -233,6 +235,21 @@ static const struct incident_rule rules[] = {
                  {"pid", INCIDENT_INTEGER_BEFORE, " killed"},
                  {"pid", INCIDENT_INTEGER_BEFORE, " Killed"}}},
     {.name = "killed",
+     .all = {"Get\xc3\xb6tet"},
+     .also = is_killed,
+     .also_text = N_("the whole line, or behind a progress bar"),
+     .figures = {SIGNAL("9")}},
+    {.name = "killed",
+     .all = {"Processus arr\xc3\xaat\xc3\xa9"},
+     .also = is_killed,
+     .also_text = N_("the whole line, or behind a progress bar"),
+     .figures = {SIGNAL("9")}},
+    {.name = "killed",
+     .all = {"\xec\xa3\xbd\xec\x97\x88\xec\x9d\x8c"},
+     .also = is_killed,
+     .also_text = N_("the whole line, or behind a progress bar"),
+     .figures = {SIGNAL("9")}},
+    {.name = "killed",
      .all = {"srun: error: ", ": Killed"},
      .also = ends_with_task_killed,
      .also_text = N_("at the end of the line"),
@@ -361,7 +378,7 @@ static const struct incident_rule rules[] = {
     {.name = "terminated", .all = {"eceived SIGTERM"}, .figures = {SIGNAL("15")}},
     {.name = "terminated",
      .all = {"ignal SIGTERM"},
-     .none = {"closing signal"},
+     .none = {"closing signal", "Closing process"},
      .figures = {SIGNAL("15")}},
     {.name = "terminated",
      .all = {"exited with code 143"},

@@ -61,6 +61,7 @@ struct incident_rule {
     const char *also_text;               /* the same in words, for the document */
     struct incident_figure figures[INCIDENT_FIGURES_MAX];
     const struct incident_figure *more; /* further figures that several rules share, or NULL */
+    bool wraps;  /* a long message: what is missing may stand on the next lines */
     bool beside; /* alone it is no incident: it adds its figures to one of its name nearby */
 };
 

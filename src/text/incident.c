@@ -21,6 +21,7 @@
 /* The statistics of an allocator may list every chunk of memory before the error comes. */
 #define STATISTICS_LINES 4096u
 #define BESIDE_MAX       8u
+#define WRAPPED_LINES    4u
 
 struct rule_keys {
     uint16_t all[INCIDENT_KEYS_MAX], none[INCIDENT_KEYS_MAX];
@@ -34,6 +35,15 @@ struct beside {
     uint64_t line_number;
 };
 
+/* A message that a terminal or a paste broke into lines: the rest follows. */
+struct unfinished {
+    const struct incident_rule *rule; /* NULL: none */
+    size_t incident;
+    unsigned lines;
+    size_t length;
+    char text[LINE_MAX_BYTES + 1];
+};
+
 struct incident_scanner {
     struct line_splitter *splitter;
     struct keys *keys;
@@ -43,6 +53,7 @@ struct incident_scanner {
     size_t count;
     struct beside beside[BESIDE_MAX]; /* a ring */
     size_t beside_next;
+    struct unfinished unfinished;
     uint64_t dropped, lines;
 };
 
@@ -228,6 +239,55 @@ static void take_beside(struct incident_scanner *scanner, const char *name, json
     keep_beside(scanner, name, figures);
 }
 
+/* ---- messages that were broken into lines ---- */
+
+static bool is_complete(const char *text) {
+    static const char *const ends[] = {"PyTorch)", "but unallocated", "cached)", "allocated: "};
+    for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+        if (strstr(text, ends[i]))
+            return true;
+    return false;
+}
+
+static void begin_unfinished(struct incident_scanner *scanner, const struct incident_rule *rule,
+                             size_t incident, const char *line, size_t length) {
+    struct unfinished *unfinished = &scanner->unfinished;
+
+    unfinished->rule = NULL;
+    if (!rule->wraps || is_complete(line))
+        return;
+    unfinished->rule = rule;
+    unfinished->incident = incident;
+    unfinished->lines = 0;
+    unfinished->length = length;
+    memcpy(unfinished->text, line, length + 1);
+}
+
+/* Adds the line to the message and reads its figures anew. A number that the break may have cut in
+ * two is not put together. */
+static void continue_unfinished(struct incident_scanner *scanner, const char *line, size_t length) {
+    struct unfinished *unfinished = &scanner->unfinished;
+    const char *text = incident_skip_prefix(line);
+    length -= (size_t)(text - line);
+    char last = unfinished->text[unfinished->length - 1];
+
+    if (unfinished->lines++ >= WRAPPED_LINES || length == 0 ||
+        unfinished->length + length + 2 > sizeof unfinished->text ||
+        (strchr("0123456789.", last) && strchr("0123456789.", *text)) ||
+        strstr(text, "Traceback")) {
+        unfinished->rule = NULL;
+        return;
+    }
+    unfinished->text[unfinished->length++] = ' ';
+    memcpy(unfinished->text + unfinished->length, text, length + 1);
+    unfinished->length += length;
+    AUTO_JSON json_t *figures = json_object();
+    incident_read_figures(unfinished->rule, unfinished->text, figures);
+    json_object_update_missing(scanner->incidents[unfinished->incident].figures, figures);
+    if (is_complete(unfinished->text))
+        unfinished->rule = NULL;
+}
+
 static char *printable_line(const char *line, size_t length) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     str_add_printable(&text, line, length);
@@ -256,6 +316,7 @@ static void take_incident(struct incident_scanner *scanner, const struct inciden
         struct incident *old = &scanner->incidents[i - 1];
         if (is_same_event(old, info->name, figures, scanner->lines)) {
             join(old, info, figures, scanner->lines);
+            begin_unfinished(scanner, rule, i - 1, line, length);
             return;
         }
     }
@@ -273,11 +334,14 @@ static void take_incident(struct incident_scanner *scanner, const struct inciden
         .line_number = scanner->lines,
         .last_line_number = scanner->lines,
     };
+    begin_unfinished(scanner, rule, scanner->count - 1, line, length);
 }
 
 static void scan_line(struct incident_scanner *scanner, const char *line, size_t length) {
     struct keys_seen seen;
 
+    if (scanner->unfinished.rule)
+        continue_unfinished(scanner, line, length);
     if (!keys_scan(scanner->keys, line, length, &seen) || !has_leading_key(scanner, &seen))
         return;
     const struct incident_rule *rule = find_rule(scanner, &seen, line);
@@ -289,9 +353,12 @@ static void scan_line(struct incident_scanner *scanner, const char *line, size_t
 
 /* The text of {"log":"…\n","stream":…} (Docker), "MESSAGE" (journalctl -o json), "message", "msg";
  * NULL: none. */
-static const char *json_message(const char *line) {
+static const char *json_message(const char *line, size_t length) {
     static const char *const keys[] = {"\"log\":\"", "\"MESSAGE\":\"",  "\"message\":\"",
                                        "\"msg\":\"", "\"message\": \"", "\"msg\": \""};
+    if (*line != '{' && line[length - 1] != '}')
+        return NULL;
+    line = incident_skip_prefix(line);
     if (*line != '{')
         return NULL;
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
@@ -359,7 +426,7 @@ static void take_line(const char *line, size_t length, uint64_t offset, void *co
 
     (void)offset;
     scanner->lines++;
-    const char *message = json_message(line);
+    const char *message = json_message(line, length);
     if (message)
         scan_json_text(scanner, message);
     else

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Incidents: the line and what must come of it; the samples of the field (PROBELAUF_TEST_SHARED)
- * against their sidecars; lines about one event; look-alikes that are none; the class of a run.
+ * Incidents: the line and what must come of it; lines about one event; look-alikes that are none;
+ * the class of a run. The corpus and the samples of the field: test-incident-corpus.c.
  */
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "text/incident-rules.h"
 #include "text/incident.h"
 
-#include <dirent.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -244,55 +242,6 @@ static void test_lines(void **state) {
         assert_incidents(cases[i].text, cases[i].expected);
 }
 
-/* ---- the samples of the field ---- */
-
-static void check_sample(const char *folder, const char *name) {
-    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    AUTO_STRBUF struct strbuf source = STRBUF_INIT;
-    AUTO_STRBUF struct strbuf got = STRBUF_INIT;
-    AUTO_FREE char *path = mem_printf("%s/%s", folder, name);
-    AUTO_FREE char *source_path = mem_printf("%s/%s.src", folder, name);
-
-    assert_int_equal(file_read(path, 1 << 20, &text), 0);
-    assert_int_equal(file_read(source_path, 1 << 20, &source), 0);
-    const char *at = strstr(strbuf_str(&source), "class=");
-    assert_non_null(at);
-    AUTO_FREE char *class = mem_strndup(at + 6, strspn(at + 6, "abcdefghijklmnopqrstuvwxyz_"));
-
-    struct incident_scanner *scanner = scan(strbuf_str(&text), 17);
-    bool found = false;
-    for (size_t i = 0; i < incident_scanner_count(scanner); i++)
-        found |= strcmp(incident_scanner_get(scanner, i)->name, class) == 0;
-    describe(scanner, &got);
-    incident_scanner_free(scanner);
-    if (!found)
-        fail_msg("%s: expected %s, got '%s'", path, class, strbuf_str(&got));
-}
-
-static void test_samples(void **state) {
-    static const char *const folders[] = {"access-and-disk-errors", "exit-and-killed",
-                                          "host-memory-errors", "kernel-log", "slurm-messages"};
-    const char *shared = getenv("PROBELAUF_TEST_SHARED");
-    size_t checked = 0;
-
-    (void)state;
-    for (size_t i = 0; shared && i < ARRAY_LENGTH(folders); i++) {
-        AUTO_FREE char *folder = mem_printf("%s/samples/%s", shared, folders[i]);
-        DIR *dir = opendir(folder);
-        if (!dir)
-            continue;
-        for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-            if (entry->d_name[0] == '.' || str_ends_with(entry->d_name, ".src"))
-                continue;
-            check_sample(folder, entry->d_name);
-            checked++;
-        }
-        closedir(dir);
-    }
-    if (checked == 0)
-        skip();
-}
-
 /* ---- bounds, counting, survival ---- */
 
 static void test_counting(void **state) {
@@ -507,10 +456,13 @@ static void test_classes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),    cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_counting), cmocka_unit_test(test_long_and_odd_lines),
-        cmocka_unit_test(test_hole),     cmocka_unit_test(test_any_text),
-        cmocka_unit_test(test_distance), cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_counting),
+        cmocka_unit_test(test_long_and_odd_lines),
+        cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_any_text),
+        cmocka_unit_test(test_distance),
+        cmocka_unit_test(test_tables),
         cmocka_unit_test(test_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
