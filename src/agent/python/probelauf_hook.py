@@ -452,10 +452,25 @@ def new_trim(error):
 trim = new_trim if sys.version_info >= (3, 11) else old_trim()
 
 
-def lasting(function, counter, what, file):
+def title_of(module, path):
+    """How a call is called in the reports, by its arguments: "torch.load", "Llama", "Net.to"."""
+    kind, _, name = path.rpartition(".")
+    root = "torch.jit" if module.startswith("torch.jit.") else module.partition(".")[0]
+
+    def title(args):
+        if not kind or not args:
+            return root + "." + path
+        owner = args[0] if isinstance(args[0], type) else type(args[0])
+        return owner.__name__ if name == "__init__" else owner.__name__ + "." + name
+
+    return title
+
+
+def lasting(function, counter, title, file):
     """A wrapper for what is a phase while it runs."""
 
     def call(*args, **kwargs):
+        what = title(args)
         generation = enter(counter, what)
         if file is not None:
             see_file(file_of(args, kwargs, *file), what)
@@ -533,16 +548,16 @@ def dress(wrapper, original):
     return wrapper
 
 
-def make(original, action, what, file):
+def make(original, action, title, file):
     function = original
     if isinstance(original, (classmethod, staticmethod)):
         function = original.__func__
     if action in ("load", "early"):
-        wrapper = lasting(function, "loads", what, file)
+        wrapper = lasting(function, "loads", title, file)
     elif action == "transfer":
-        wrapper = lasting(function, "transfers", what, None)
+        wrapper = lasting(function, "transfers", title, None)
     elif action == "compute":
-        wrapper = preceded(function, lambda args, kwargs: computes(what))
+        wrapper = preceded(function, lambda args, kwargs: computes(title(args)))
     elif action == "compile":
         wrapper = preceded(function, before_compile)
     else:
@@ -565,9 +580,7 @@ def wrap(module, path, action, file):
     original = None if owner is None else vars(owner).get(name)
     if original is None or not (callable(original) or hasattr(original, "__func__")):
         return
-    shown = path.lstrip("_")
-    shown = shown[: -len(".__init__")] if shown.endswith(".__init__") else shown
-    ours = make(original, action, module.__name__.partition(".")[0] + " " + shown, file)
+    ours = make(original, action, title_of(module.__name__, path), file)
     setattr(owner, name, ours)
     for alias in ("torch", "torch.cuda", "torch.jit"):  # where it has been copied to already
         if not kind and vars(sys.modules.get(alias, types)).get(name) is original:
