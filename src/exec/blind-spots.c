@@ -20,11 +20,16 @@ static const struct blind_spot {
 } spots[] = {
     {"docker",
      N_("containers are children of the docker daemon, not of this command; measure inside: "
-        "docker run ... probelauf run -- COMMAND")},
-    {"podman", N_("a container may leave this process tree; measure inside: podman run ... "
-                  "probelauf run -- COMMAND")},
-    {"nerdctl", N_("containers are children of containerd; measure inside: nerdctl run ... "
-                   "probelauf run -- COMMAND")},
+        "docker run ... probelauf run -- COMMAND; or, once it runs on this machine, from outside: "
+        "probelauf run --attach $(docker inspect -f '{{.State.Pid}}' CONTAINER)")},
+    {"podman",
+     N_("a container may leave this process tree; measure inside: podman run ... probelauf run -- "
+        "COMMAND; or, once it runs on this machine, from outside: probelauf run --attach $(podman "
+        "inspect -f '{{.State.Pid}}' CONTAINER)")},
+    {"nerdctl",
+     N_("containers are children of containerd; measure inside: nerdctl run ... probelauf run -- "
+        "COMMAND; or, once it runs on this machine, from outside: probelauf run --attach $(nerdctl "
+        "inspect -f '{{.State.Pid}}' CONTAINER)")},
     {"kubectl",
      N_("the work runs in a pod; measure inside: kubectl exec POD -- probelauf run -- COMMAND")},
     {"srun", N_("tasks are children of slurmstepd, also on other nodes; measure inside: srun ... "
@@ -40,17 +45,18 @@ static const struct blind_spot {
     {"ssh",
      N_("the work runs on another machine; measure there: ssh HOST probelauf run -- COMMAND")},
     {"tmux", N_("windows are children of the tmux server; measure inside the window: probelauf run "
-                "-- COMMAND")},
+                "-- COMMAND; or from outside: probelauf run --attach PID")},
     {"screen", N_("windows are children of the screen server; measure inside the window: probelauf "
-                  "run -- COMMAND")},
+                  "run -- COMMAND; or from outside: probelauf run --attach PID")},
     {"sudo", N_("files of another user's processes cannot all be read; measure inside: sudo "
                 "probelauf run -- COMMAND")},
     {"su", N_("files of another user's processes cannot all be read; measure inside: su USER -c "
               "'probelauf run -- COMMAND'")},
     {"ray",
-     N_("workers are children of an already running raylet; start ray itself under probelauf run")},
+     N_("workers are children of an already running raylet; start ray itself under probelauf run, "
+        "or attach to it: probelauf run --attach PID of the raylet")},
     {"systemd-run", N_("the work runs in a unit of its own; measure inside: systemd-run ... "
-                       "probelauf run -- COMMAND")},
+                       "probelauf run -- COMMAND; or from outside: probelauf run --attach PID")},
     {"at", N_("the work runs later; measure inside the job: probelauf run -- COMMAND")},
     {"batch", N_("the work runs later; measure inside the job: probelauf run -- COMMAND")},
 };

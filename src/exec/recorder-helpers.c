@@ -176,6 +176,7 @@ static int environment_main(void *argument) {
                                   .argv = recorder->options->argv,
                                   .argc = argc,
                                   .environment = variables != NULL ? variables : no_variables,
+                                  .process = recorder->options->attach,
                                   .pids = pids,
                                   .pid_count = pid_count,
                                   .code_folder = recorder->options->code.folder,

@@ -271,7 +271,7 @@ static void put_read(json_t *json, const char *key, int64_t value) {
 
 static void put_io(json_t *json, const struct shared_counters *counters, json_t *reasons) {
     if (counters->io.read_chars == SHARED_ABSENT) {
-        json_put_text(reasons, "io", "not-supported");
+        json_put_text(reasons, "io", counters->io_denied ? "not-permitted" : "not-supported");
         return;
     }
     json_t *io = json_object();

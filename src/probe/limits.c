@@ -2,7 +2,7 @@
 /*
  * What the run may use (`limits`) beside what the machine has (`totals`), each a quantity: on a
  * rented slice the totals alone mislead. Reads what the calling process is bound by, which is what
- * the command inherits.
+ * the command inherits, or a process that is named.
  */
 #include "probe/probe.h"
 
@@ -17,6 +17,7 @@
 #include "probe/reason.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- ulimits ---- */
@@ -37,7 +38,8 @@ static const struct ulimit {
 
 /* "Max open files            1024                 1048576              files": the soft limit is
  * the one that binds. */
-static bool ulimit_line(const char *line, const struct ulimit *limit, struct quantity *ret) {
+static bool ulimit_line(const char *line, const struct ulimit *limit, const char *method,
+                        struct quantity *ret) {
     size_t length = strlen(limit->name);
     if (strncmp(line, limit->name, length) != 0 || line[length] != ' ') {
         return false;
@@ -51,14 +53,27 @@ static bool ulimit_line(const char *line, const struct ulimit *limit, struct qua
     if (!field_u64(&at, &value) || *at != ' ') {
         return false;
     }
-    *ret = quantity_measured(limit->unit, (double)value, "/proc/self/limits, soft limit");
+    *ret = quantity_measured(limit->unit, (double)value, method);
     return true;
 }
 
-static void put_ulimits(const struct root *root, json_t *limits) {
+/* The file of a process, 0: of ours. */
+static int open_of(const struct root *root, pid_t process, const char *name, struct lines *lines) {
+    char path[64];
+    if (process == 0) {
+        (void)snprintf(path, sizeof path, "/proc/self/%s", name);
+    } else {
+        (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)process, name);
+    }
+    return lines_open(root, path, (size_t)1 << 20, lines);
+}
+
+static void put_ulimits(const struct root *root, pid_t process, json_t *limits) {
+    const char *method =
+        process == 0 ? "/proc/self/limits, soft limit" : "/proc/PID/limits, soft limit";
     struct quantity found[ARRAY_LENGTH(ulimits)];
     struct lines lines AUTO_LINES;
-    int rc = lines_open(root, "/proc/self/limits", 65536, &lines);
+    int rc = open_of(root, process, "limits", &lines);
     for (size_t i = 0; i < ARRAY_LENGTH(ulimits); i++) {
         found[i] = quantity_open(
             ulimits[i].unit, rc == -EACCES ? QUANTITY_NOT_PERMITTED : QUANTITY_NOT_VISIBLE, NULL);
@@ -66,7 +81,7 @@ static void put_ulimits(const struct root *root, json_t *limits) {
     char *line;
     while (rc == 0 && lines_next(&lines, &line) == 1) {
         for (size_t i = 0; i < ARRAY_LENGTH(ulimits); i++) {
-            (void)ulimit_line(line, &ulimits[i], &found[i]);
+            (void)ulimit_line(line, &ulimits[i], method, &found[i]);
         }
     }
     for (size_t i = 0; i < ARRAY_LENGTH(ulimits); i++) {
@@ -78,9 +93,10 @@ static void put_ulimits(const struct root *root, json_t *limits) {
 
 /* The allowed list may name processors that are not there (the kernel's possible ones): only online
  * ones count. */
-static struct quantity allowed_cpus(const struct root *root, const struct cpu_list *online) {
+static struct quantity allowed_cpus(const struct root *root, pid_t process,
+                                    const struct cpu_list *online) {
     struct lines lines AUTO_LINES;
-    int rc = lines_open(root, "/proc/self/status", (size_t)1 << 20, &lines);
+    int rc = open_of(root, process, "status", &lines);
     char *line;
     struct cpu_list allowed;
     while (rc == 0 && lines_next(&lines, &line) == 1) {
@@ -92,11 +108,13 @@ static struct quantity allowed_cpus(const struct root *root, const struct cpu_li
         }
         if (online == NULL) {
             return quantity_bounded(UNIT_CORE, (double)cpu_list_count(&allowed), QUANTITY_AT_MOST,
-                                    "/proc/self/status Cpus_allowed_list");
+                                    process == 0 ? "/proc/self/status Cpus_allowed_list"
+                                                 : "/proc/PID/status Cpus_allowed_list");
         }
         cpu_list_intersect(&allowed, online);
         return quantity_measured(UNIT_CORE, (double)cpu_list_count(&allowed),
-                                 "/proc/self/status Cpus_allowed_list, online ones");
+                                 process == 0 ? "/proc/self/status Cpus_allowed_list, online ones"
+                                              : "/proc/PID/status Cpus_allowed_list, online ones");
     }
     return quantity_open(UNIT_CORE, QUANTITY_NOT_VISIBLE, NULL);
 }
@@ -160,7 +178,7 @@ static int collect(const struct probe_context *context, json_t *environment, jso
     json_put(environment, "limits", limits);
     json_put(environment, "totals", totals);
     struct cgroup_limits groups;
-    cgroup_limits(root, 0, &groups);
+    cgroup_limits(root, context->process, &groups);
     limit_put(limits, reasons, "memory", groups.memory_limit);
     limit_put(limits, reasons, "swap", groups.swap_limit);
     limit_put(limits, reasons, "memory_and_swap", groups.memory_and_swap_limit);
@@ -169,11 +187,11 @@ static int collect(const struct probe_context *context, json_t *environment, jso
     struct cpu_list list;
     const char *method = NULL;
     const struct cpu_list *online = host_cpus_online(root, &list, &method) ? &list : NULL;
-    quantity_put(limits, "cpu_affinity", allowed_cpus(root, online));
+    quantity_put(limits, "cpu_affinity", allowed_cpus(root, context->process, online));
     struct file_system shm;
     file_system_read(root, "/dev/shm", &shm);
     limit_put(limits, reasons, "shm", shm.size);
-    put_ulimits(root, limits);
+    put_ulimits(root, context->process, limits);
     put_totals(root, online, method, totals);
     return 0;
 }

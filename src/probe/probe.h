@@ -21,6 +21,7 @@ struct probe_context {
     const char *const *argv; /* of the command */
     size_t argc;
     char *const *environment; /* of the command */
+    pid_t process; /* whose limits hold; 0: the calling one's, which the command inherits */
     const pid_t *pids; /* processes of the tree seen so far (for interpreters); may be empty */
     size_t pid_count;
     int64_t budget_ns; /* for the code and for the packages, each; 0: the usual 2 s */

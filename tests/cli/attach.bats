@@ -333,3 +333,34 @@ twenty_begun() {
     [ "$(shown 'd["outcome"]["class"]')" = ended ]
     [ "$(shown 'd["outcome"]["survivors"]')" = '[]' ]
 }
+
+@test "its limits are the process's own" {
+    target sh -c "ulimit -n 123; exec '$CHILD' wait-file stop"
+    sleep 0.3
+    run -0 probelauf run -q --attach "$target" --max-time 0.4s
+    until_true nothing_waits
+    [ "$(shown 'd["host"]["limits"]["open_files"]["value"] == 123')" = true ]
+}
+
+@test "what may not be read of one's own process stays open" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    command -v setpriv >/dev/null || skip "needs setpriv"
+    local place as_nobody
+    place=$(mktemp -d /tmp/probelauf-attach-XXXXXX)
+    chown 65534 "$place"
+    as_nobody=(env -C / "HOME=$place" "XDG_CONFIG_HOME=$place" "XDG_DATA_HOME=$place" "XDG_STATE_HOME=$place"
+        "TMPDIR=$place" setpriv --reuid 65534 --regid 65534 --clear-groups)
+    target "${as_nobody[@]}" /usr/bin/python3 -c 'import ctypes, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+print("hidden", flush=True)
+time.sleep(60)'
+    appears target.out
+    exec 5<"$PROBELAUF"
+    "${as_nobody[@]}" /proc/self/fd/5 run -q --attach "$target" --max-time 0.5s
+    run "${as_nobody[@]}" /proc/self/fd/5 show --json @1
+    exec 5<&-
+    rm -rf "$place"
+    [ "$(json 'd["outcome"]["class"]')" = ended ]
+    [ "$(json 'd["host"]["cpu"]["state"]')" = measured ]
+    [ "$(json 'd["host"]["io"]["read_chars"]["reason"]')" = not-permitted ]
+}
