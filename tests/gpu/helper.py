@@ -94,14 +94,17 @@ def run(helper, reader, stand_in, case):
         process = subprocess.Popen(["/bin/sh", "-c", "exec \"$0\" %d 100 <&- >&- 2>&-" % theirs, helper],
                                    pass_fds=[theirs], env=environment)
         os.close(theirs)
-        decoder = subprocess.Popen([reader], stdin=ours, stdout=subprocess.PIPE, text=True)
+        # Into a file: a pipe that is full would make the helper wait.
+        with open(os.path.join(folder, "said"), "w", encoding="utf-8") as said:
+            decoder = subprocess.Popen([reader], stdin=ours, stdout=said)
         os.close(ours)
         time.sleep(seconds)
         need(process.poll() is None, "the helper ended by itself (%s)" % process.poll())
         process.kill()
         process.wait()
-        text = decoder.communicate()[0]
-        need(decoder.returncode == 0, "something was no message")
+        need(decoder.wait() == 0, "something was no message")
+        with open(os.path.join(folder, "said"), encoding="utf-8") as said:
+            text = said.read()
         return [json.loads(line) for line in text.splitlines()], begin, time.monotonic_ns()
 
 

@@ -65,6 +65,7 @@ static void print_device(const struct gpu_device_message *m) {
         "memory", "processes", "utilization", "power", "energy", "clocks",
         "events", "ecc",       "accounting",  "name",  "uuid"};
     number("device", m->device);
+    number("t_ns", m->t_ns);
     number("kind", m->kind);
     number("parent", m->parent);
     number("virtual", m->virtual_mode);
