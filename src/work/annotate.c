@@ -12,7 +12,7 @@
 #include <errno.h>
 
 static json_t *make_event(const char *run, const struct annotation *annotation) {
-    json_t *event = event_new("annotate", clock_utc_ns());
+    json_t *event = event_begin("annotate", clock_utc_ns());
     json_put_text(event, "about", run);
     if (annotation->invalid || annotation->valid)
         json_put_bool(event, "invalid", annotation->invalid);

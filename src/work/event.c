@@ -128,7 +128,7 @@ static void put_who(json_t *event) {
     event_put_text(event, "who", name && *name ? name : uid);
 }
 
-json_t *event_new(const char *type, int64_t utc_ns) {
+json_t *event_begin(const char *type, int64_t utc_ns) {
     json_t *event = json_object();
     json_put_text(event, "type", type);
     json_put_int(event, "utc_ns", utc_ns);

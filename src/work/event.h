@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* {type, utc_ns, who}: the caller adds the keys of its type. */
-json_t *event_new(const char *type, int64_t utc_ns);
+json_t *event_begin(const char *type, int64_t utc_ns);
 
 /* The text with its secrets masked; nothing for NULL. */
 void event_put_text(json_t *event, const char *key, const char *text);

@@ -21,7 +21,7 @@
 
 static json_t *session_event(const char *type, const char *study, const char *about,
                              const struct session_moment *now) {
-    json_t *event = event_new(type, now->utc_ns);
+    json_t *event = event_begin(type, now->utc_ns);
     json_t *clock = json_object();
     if (study)
         json_put_text(event, "study", study);

@@ -144,7 +144,7 @@ static json_t *freezes_before(const struct work_study *study, const char *block)
 
 static json_t *freeze_event(const struct work_study *study, const struct plan_block *block,
                             json_t *inputs) {
-    json_t *event = event_new("freeze", clock_utc_ns());
+    json_t *event = event_begin("freeze", clock_utc_ns());
     json_put_text(event, "study", study->plan->study.id);
     json_put_text(event, "block", block->id);
     if (study->plan->study.paper_version)
@@ -259,7 +259,7 @@ static json_t *block_states(const struct work_study *study) {
 
 static json_t *estimate_event(const struct work_study *study, const char *name,
                               const json_t *estimate) {
-    json_t *event = event_new("estimate", clock_utc_ns());
+    json_t *event = event_begin("estimate", clock_utc_ns());
     json_put_text(event, "study", study->plan->study.id);
     json_put_text(event, "name", name);
     if (study->plan->study.title)

@@ -511,7 +511,7 @@ static void what_is_too_large_is_refused(void **state) {
     char id[UUID_TEXT_SIZE];
     AUTO_FREE char *text = mem_alloc((17u << 20) + 1);
     memset(text, ' ', 17u << 20);
-    AUTO_JSON json_t *event = event_new("estimate", clock_utc_ns());
+    AUTO_JSON json_t *event = event_begin("estimate", clock_utc_ns());
     json_put_text(event, "text", text);
     assert_int_equal(event_write(&home->place, NULL, STUDY, event, id, &err), -EFBIG);
     assert_string_equal(err.id, "event-too-large");
