@@ -160,9 +160,9 @@ static struct nvtx_attributes attributes_of(const char *name) {
 }
 
 #define CALL(table, slot, type, none, ...) \
-    ((table)[slot] != NULL ? ((type)(void *)(table)[slot])(__VA_ARGS__) : (none))
+    ((table)[slot] != NULL ? ((type)(table)[slot])(__VA_ARGS__) : (none))
 #define CALL_VOID(table, slot, type, ...) \
-    ((table)[slot] != NULL ? ((type)(void *)(table)[slot])(__VA_ARGS__) : (void)0)
+    ((table)[slot] != NULL ? ((type)(table)[slot])(__VA_ARGS__) : (void)0)
 
 static int push_a(const char *name) {
     return CALL(core, NVTX_PUSH_A, nvtx_push_a, -2, name);
