@@ -8,7 +8,8 @@ load study-common
 # Walks documents; $1: the runs' file, then the documents.
 check_sources() {
     python -c 'import json, re, sys
-runs = {r["run"] for r in json.load(open("report.json"))["runs"]}
+report = json.load(open("report.json"))
+runs = {r["run"] for r in report["runs"]} | {s["session"] for s in report["sessions"]}
 lines = len(open("probelauf.yaml").read().splitlines())
 seen = 0
 def lacks(q):
@@ -59,7 +60,10 @@ documents() {
 @test "figures lead to runs and lines of the plan, and name what they lack" {
     make_study
     documents
+    probelauf session start --env here
     study_run 1
+    sleep 0.2
+    probelauf session stop
     documents
     documents --set '*.idle=1h' --set compare.lanes=2 --set compare.runs=5
 }
