@@ -277,7 +277,10 @@ static struct quantity energy_by_power(const struct figures *f) {
         samples++;
     }
     if (!(covered_s > 0)) {
-        return fold_gpu_open(f->gpus, f->device, "energy", UNIT_JOULE);
+        struct quantity open = fold_gpu_open(f->gpus, f->device, "energy", UNIT_JOULE);
+        told_reason(json_get_object(f->counters, "reasons"), "energy_j", UNIT_JOULE, f->gpus,
+                    &open);
+        return open;
     }
     bool has_holes = fold_seconds(f->gpus->fold->horizon_ns) - covered_s > POWER_HOLE_S;
     struct quantity q =

@@ -347,6 +347,18 @@ void facts_ending(const struct run *run, struct strbuf *out) {
     }
 }
 
+const char *facts_weights_name(enum run_weights weights) {
+    switch (weights) {
+    case RUN_WEIGHTS_COLD:
+        return "cold";
+    case RUN_WEIGHTS_WARM:
+        return "warm";
+    case RUN_WEIGHTS_UNKNOWN:
+        break;
+    }
+    return "unknown";
+}
+
 const char *facts_validity_name(enum run_validity validity) {
     switch (validity) {
     case RUN_UNCHECKED:

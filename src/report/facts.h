@@ -87,6 +87,7 @@ const char *facts_gpu_driver(const struct run *run); /* version, or NULL */
  * anything: print it plain. */
 void facts_command_line(const struct run *run, struct strbuf *out);
 
+const char *facts_weights_name(enum run_weights weights);    /* "cold", "warm", "unknown" */
 const char *facts_validity_name(enum run_validity validity); /* "unchecked", "valid", "invalid" */
 
 /* What a class means where no incident explains it, one translated sentence; NULL where the class

@@ -141,14 +141,6 @@ json_t *run_json_environment(const struct run *run) {
 
 /* Whether weights came from memory or from storage is told by issue 3 of 8's probes; until then
  * nobody has looked. */
-json_t *run_json_cache(const struct run *run) {
-    (void)run;
-    json_t *json = json_object();
-    json_put_text(json, "weights", "unknown");
-    json_put(json, "storage", json_null());
-    return json;
-}
-
 /* The interval that was really kept: the mean distance of the ticks of a series. */
 static struct quantity series_interval(const struct run_series *series) {
     size_t count = series->count;

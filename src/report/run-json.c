@@ -299,36 +299,6 @@ static json_t *host_json(const struct run *run) {
     return json;
 }
 
-static json_t *gpu_json(const struct run_gpu *gpu) {
-    json_t *json = json_object();
-    json_put_text(json, "uuid", gpu->uuid);
-    /* an entry without a device has no index: 0 would name one */
-    json_put(json, "index", gpu->uuid && gpu->index >= 0 ? json_integer(gpu->index) : json_null());
-    json_put_text(json, "name", gpu->name);
-    run_json_put_quantity(json, "total", &gpu->total);
-    json_t *memory = json_object();
-    run_json_put_quantity(memory, "device_used", &gpu->device_used);
-    run_json_put_quantity(memory, "process_used", &gpu->process_used);
-    run_json_put_quantity(memory, "allocated", &gpu->allocated);
-    run_json_put_quantity(memory, "reserved", &gpu->reserved);
-    json_put(memory, "by_phase", json_object());
-    json_put(json, "memory", memory);
-    json_put(json, "preallocated", json_null());
-    run_json_put_quantity(json, "busy", &gpu->busy);
-    run_json_put_quantity(json, "idle", &gpu->idle);
-    json_put(json, "idle_causes", json_object());
-    run_json_put_quantity(json, "energy", &gpu->energy);
-    json_put(json, "others_present", json_null());
-    return json;
-}
-
-static json_t *gpus_json(const struct run *run) {
-    json_t *list = json_array();
-    for (size_t i = 0; i < run->gpu_count; i++)
-        json_array_append_new(list, gpu_json(&run->gpus[i]));
-    return list;
-}
-
 json_t *report_run_json(const struct run *run) {
     json_t *json = json_object();
     json_put_text(json, "schema", SCHEMA);
@@ -342,7 +312,7 @@ json_t *report_run_json(const struct run *run) {
     json_put(json, "expectations", run_json_expectations(run));
     json_put(json, "time", time_json(run));
     json_put(json, "host", host_json(run));
-    json_put(json, "gpus", gpus_json(run));
+    json_put(json, "gpus", run_json_gpus(run));
     json_put(json, "input", run_json_files(run, true));
     json_put(json, "output", run_json_files(run, false));
     json_put(json, "work", run_json_work(run));

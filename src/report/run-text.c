@@ -12,6 +12,7 @@
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/notes.h"
+#include "report/run-text-gpu.h"
 #include "text/incident.h"
 
 #include <string.h>
@@ -235,6 +236,7 @@ static void phases(struct strbuf *out, struct report_style style, const struct r
     layout_heading(out, style, _("Phases"));
     if (is_one_heap(run) && !style.verbose) {
         layout_quantity(out, style, _("all phases"), &run->phase[PHASE_LOAD]);
+        run_text_weights(out, style, run);
         return;
     }
     for (int i = 0; i < PHASE_COUNT_; i++) {
@@ -242,6 +244,8 @@ static void phases(struct strbuf *out, struct report_style style, const struct r
         bool always = i == PHASE_LOAD || i == PHASE_COMPUTE || i == PHASE_UNATTRIBUTED;
         if (always || style.verbose || (quantity_is_known(q) && q->value > 0.0))
             phase_row(out, style, run, (enum phase)i);
+        if (i == PHASE_LOAD)
+            run_text_weights(out, style, run);
     }
     bool details = false;
     for (size_t i = 0; i < run->phase_count; i++)
@@ -287,45 +291,6 @@ static void processor_and_io(struct strbuf *out, struct report_style style, cons
     layout_quantity(out, style, _("CPUs of machine"), &total);
 }
 
-static bool same_open(const struct run_gpu *gpu) {
-    const struct quantity *fields[] = {&gpu->total,     &gpu->device_used, &gpu->process_used,
-                                       &gpu->allocated, &gpu->reserved,    &gpu->busy,
-                                       &gpu->idle,      &gpu->energy};
-    for (size_t i = 0; i < ARRAY_LENGTH(fields); i++)
-        if (quantity_is_known(fields[i]) || fields[i]->reason != gpu->total.reason)
-            return false;
-    return true;
-}
-
-static void gpu(struct strbuf *out, struct report_style style, const struct run_gpu *gpu,
-                size_t index) {
-    AUTO_STRBUF struct strbuf label = STRBUF_INIT;
-    strbuf_printf(&label, "GPU %zu", gpu->uuid && gpu->index >= 0 ? (size_t)gpu->index : index);
-    if (same_open(gpu)) { /* one line says it all */
-        layout_quantity(out, style, gpu->uuid ? strbuf_str(&label) : _("all figures"), &gpu->total);
-        return;
-    }
-    run_text_row(out, style, strbuf_str(&label), gpu->name ? gpu->name : gpu->uuid);
-    layout_quantity(out, style, _("total"), &gpu->total);
-    layout_quantity(out, style, _("device used"), &gpu->device_used);
-    layout_quantity(out, style, _("process used"), &gpu->process_used);
-    layout_quantity(out, style, _("allocated"), &gpu->allocated);
-    layout_quantity(out, style, _("reserved"), &gpu->reserved);
-    layout_quantity(out, style, _("busy"), &gpu->busy);
-    layout_quantity(out, style, _("idle"), &gpu->idle);
-    layout_quantity(out, style, _("energy"), &gpu->energy);
-}
-
-static void gpus(struct strbuf *out, struct report_style style, const struct run *run) {
-    layout_heading(out, style, "GPU");
-    for (size_t i = 0; i < run->gpu_count; i++)
-        gpu(out, style, &run->gpus[i], i);
-    if (run->gpu_count == 0) {
-        struct quantity none = quantity_open(UNIT_BYTE, QUANTITY_NOT_IN_RECORD, NULL);
-        layout_quantity(out, style, _("all figures"), &none);
-    }
-}
-
 void report_run_text(const struct run *run, struct report_style style, struct strbuf *out) {
     header(out, style, run);
     header_outcome(out, style, run);
@@ -341,7 +306,7 @@ void report_run_text(const struct run *run, struct report_style style, struct st
     report_timeline(run, style, out);
     memory(out, style, run);
     processor_and_io(out, style, run);
-    gpus(out, style, run);
+    run_text_gpus(out, style, run);
     run_text_work(out, style, run);
     run_text_files(out, style, run);
     run_text_code(out, style, run);

@@ -11,6 +11,7 @@
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/notes.h"
+#include "report/run-text-gpu.h"
 #include "report/run-text.h"
 #include "text/incident.h"
 
@@ -139,14 +140,14 @@ static void peaks(struct strbuf *out, struct report_style style, const struct ru
     add_quantity(&use, style, &run->io_read);
     strbuf_add_str(&use, _(", written "));
     add_quantity(&use, style, &run->io_written);
-    if (run->gpu_count > 0) {
-        strbuf_add_str(&use, ", GPU ");
-        if (quantity_is_known(&run->gpus[0].device_used))
-            add_quantity(&use, style, &run->gpus[0].device_used);
-        else
-            strbuf_add_str(&use, _("open")); /* `show` says why */
-    }
+    bool no_gpu = run->gpu_count > 0 && run->gpus[0].total.reason == QUANTITY_NOT_APPLICABLE;
+    AUTO_STRBUF struct strbuf gpu = STRBUF_INIT;
+    bool has_line = run_text_add_gpu_line(&gpu, style, run);
+    if (run->gpu_count > 0 && !has_line && !no_gpu)
+        strbuf_printf(&use, ", GPU %s", _("open")); /* `show` says why */
     line(out, style, _("used"), strbuf_str(&use));
+    if (has_line)
+        line(out, style, "GPU", strbuf_str(&gpu));
 }
 
 /* "accuracy 0.91, speed 21.5 token/s": what the run was made for. */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/str.h"
+#include "model/gpu-series.h"
 #include "report/layout.h"
 
 #include <math.h>
@@ -174,6 +175,21 @@ static void plot_counter(struct plot *plot, const struct run_series *series) {
             plot->value[c] /= plot->weight[c];
 }
 
+#define WINDOW_MAX_S 1.25 /* of a driver; what is farther from the one before was not seen */
+
+/* A value that holds from the tick before on: the mean of each slice. */
+static void plot_windows(struct plot *plot, const struct run_series *series) {
+    for (size_t i = 1; i < series->count; i++) {
+        double from_s = series->time_s[i - 1], to_s = series->time_s[i], value = series->value[i];
+        if (is_time(from_s) && is_time(to_s) && to_s > from_s && to_s - from_s <= WINDOW_MAX_S &&
+            isfinite(value))
+            spread(plot, from_s, to_s, value * (to_s - from_s));
+    }
+    for (size_t c = 0; c < plot->columns; c++)
+        if (plot->weight[c] > 0.0)
+            plot->value[c] /= plot->weight[c];
+}
+
 static double plot_top(const struct plot *plot) {
     double top = 0.0;
     for (size_t c = 0; c < plot->columns; c++)
@@ -276,6 +292,40 @@ static void draw_cpu(struct strbuf *out, const struct run *run, struct plot *plo
     for (size_t c = 0; c < plot->columns; c++)
         plot->value[c] *= seconds_per_unit(series->unit);
     draw(out, plot, style, _("CPU cores"), NULL, 3);
+}
+
+/* Of the first GPU that has samples; behind the tenth minute of a run they are those of a second.
+ */
+static const struct run_series *gpu_series(const struct run *run, const char *name) {
+    for (size_t g = 0; g < run->gpu_count; g++)
+        for (size_t i = 0; i < run->series_count; i++) {
+            const struct run_series *series = &run->series[i];
+            const char *uuid = run->gpus[g].uuid;
+            bool is_its = series->device && (!uuid || strcmp(series->device, uuid) == 0);
+            if (is_its && series->name && strcmp(series->name, name) == 0 && series->count > 0)
+                return series;
+        }
+    return NULL;
+}
+
+static void draw_gpu(struct strbuf *out, const struct run *run, struct plot *plot,
+                     struct report_style style) {
+    const struct run_series *used = gpu_series(run, GPU_SERIES_USED),
+                            *most = gpu_series(run, GPU_SERIES_USED_MAX),
+                            *busy = gpu_series(run, GPU_SERIES_BUSY);
+    if (used || most) {
+        plot_clear(plot);
+        if (used)
+            plot_gauge(plot, used);
+        if (most)
+            plot_gauge(plot, most);
+        draw(out, plot, style, _("GPU memory"), UNIT_BYTE, 4);
+    }
+    if (busy) {
+        plot_clear(plot);
+        plot_windows(plot, busy);
+        draw(out, plot, style, _("GPU busy"), NULL, 3);
+    }
 }
 
 /* Which phase holds most of each slice. Phases do not overlap, so a pass over them is enough. */
@@ -404,6 +454,7 @@ void report_timeline(const struct run *run, struct report_style style, struct st
     AUTO_STRBUF struct strbuf drawing = STRBUF_INIT;
     draw_memory(&drawing, run, &plot, style);
     draw_cpu(&drawing, run, &plot, style);
+    draw_gpu(&drawing, run, &plot, style);
     if (drawing.length == 0)
         layout_paragraph(out, style, _("memory and CPU: no sample was taken"));
     bool shown = drawing.length > 0 || has_known_phase(run);

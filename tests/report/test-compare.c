@@ -49,6 +49,20 @@ static void exact_values_are_subtracted(void **state) {
     check(a, b, "result.tokens_per_s", "none", "exact", 0.0);
 }
 
+/* The driver's old call counts its own reserve as used. */
+static void two_calls_of_a_driver_are_two_methods(void **state) {
+    (void)state;
+    AUTO_RUN struct run *a = build_ok();
+    AUTO_RUN struct run *b = build_ok();
+    a->gpus[0].device_used = quantity_bounded(UNIT_BYTE, 5e9, QUANTITY_AT_LEAST,
+                                              "driver, all processes (nvmlDeviceGetMemoryInfo)");
+    b->gpus[0].device_used = quantity_bounded(UNIT_BYTE, 4e9, QUANTITY_AT_LEAST,
+                                              "driver, all processes (nvmlDeviceGetMemoryInfo_v2)");
+    check(a, b, "gpu.device_used", "different-methods", "", (double)NAN);
+    a->gpus[0].allocated = quantity_measured(UNIT_BYTE, 3e9, "torch allocator");
+    check(a, b, "gpu.allocated", "one-open", "", (double)NAN);
+}
+
 static void bounds_stay_bounds(void **state) {
     (void)state;
     AUTO_RUN struct run *a = build_ok();
@@ -142,6 +156,7 @@ static void the_order_of_packages_does_not_matter(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_values_are_subtracted),
+        cmocka_unit_test(two_calls_of_a_driver_are_two_methods),
         cmocka_unit_test(bounds_stay_bounds),
         cmocka_unit_test(different_methods_are_flagged),
         cmocka_unit_test(open_is_not_zero),

@@ -3,7 +3,7 @@
  * the schema. */
 #include "checks.h"
 
-#include "../journal/support.h"
+#include "../journal/gpu-support.h"
 
 #include "journal/chunk.h"
 #include "journal/fold.h"
@@ -91,6 +91,77 @@ static struct run *bare_run(bool live) {
     return fold(&journal, live);
 }
 
+/* A device whose memory is taken at once, used from 12 s on but for a stretch in which the host
+ * computes; told of by the hook, and its weights came from storage. more: of its DEVICE. */
+static void add_gpu(struct strbuf *journal, int number, const char *uuid, const char *more) {
+    int64_t used[60], process[30], busy[60];
+    for (size_t i = 0; i < 60; i++) {
+        used[i] = GIB(i < 10 ? 1 : 72);
+        busy[i] = i < 24 || (i >= 40 && i < 46) ? 0 : 90;
+    }
+    for (size_t i = 0; i < 30; i++)
+        process[i] = GIB(i < 5 ? 0 : 71);
+    AUTO_FREE char *facts = mem_printf("%s,'power_limit_w':700", more);
+    uint32_t id = 100 + 10 * (uint32_t)number;
+    add_device(journal, number, uuid, facts);
+    add_curve(journal, id, GPU_SERIES_USED, uuid, "gauge", 1, 250, 500, used, 60);
+    add_curve(journal, id + 1, GPU_SERIES_PROCESS_USED, uuid, "gauge", 1, 500, 1000, process, 30);
+    add_curve(journal, id + 2, GPU_SERIES_BUSY, uuid, "gauge", 100, 500, 500, busy, 60);
+}
+
+static void add_told(struct strbuf *journal) {
+    add(journal, JOURNAL_MARK,
+        "{'t_ns':3000000000,'verb':'agent','name':'slow-reader','data':{'event':'file',"
+        "'path':'/models/a.safetensors','bytes':15000000000,'storage':'ext4 on nvme'}}");
+    for (int i = 0; i < 2; i++) {
+        AUTO_FREE char *memory = mem_printf(
+            "{'t_ns':%lld,'verb':'agent','name':'python-hook','pid':10,'file_offset':36,'data':"
+            "{'event':'memory','moment':'%s','device':0,'uuid':'" U0 "',"
+            "'allocated':15000000000,'reserved':70000000000,"
+            "'allocated_peak':%lld,'reserved_peak':70000000000}}",
+            (long long)(i == 0 ? 10 * S : 29 * S), i == 0 ? "phase-end" : "exit",
+            i == 0 ? 15000000000LL : 42000000000LL);
+        add(journal, JOURNAL_MARK, memory);
+    }
+    int64_t read[30];
+    for (int64_t i = 0; i < 30; i++)
+        read[i] = (i < 9 ? i * 1800 : 15000) * 1000000;
+    add_curve(journal, 90, "io.read", NULL, "counter", 1, 1000, 1000, read, 30);
+}
+
+static struct run *gpu_run(void) {
+    AUTO_STRBUF struct strbuf journal = STRBUF_INIT;
+    begin(&journal, ",'agents':{'python-hook':{'on':true}}");
+    add_work(&journal);
+    add_gpu(&journal, 0, U0, ",'mine':'yes','mine_by':'CUDA_VISIBLE_DEVICES'");
+    add_device(&journal, 1, U1, ",'mine':'no'");
+    add_told(&journal);
+    add(&journal, JOURNAL_COUNTERS,
+        "{'t_ns':30000000000,'gpu':[{'device':0,'used_peak_bytes':77309411328,'used_samples':300,"
+        "'energy_j':15432.5,'others':false,'left_bytes':1073741824}]}");
+    add_end(&journal);
+    return fold(&journal, false);
+}
+
+/* Three stand-ins: a board that others use as well, one of an old driver, and one that nobody knows
+ * whose it is. */
+static struct run *stand_in_run(void) {
+    AUTO_STRBUF struct strbuf journal = STRBUF_INIT;
+    begin(&journal, "");
+    add_work(&journal);
+    add_gpu(&journal, 0, U0, ",'mine':'yes','mine_by':'processes','stand_in':true");
+    add(&journal, JOURNAL_DEVICE,
+        "{'device':1,'t_ns':1,'kind':'mig','uuid':'MIG-1','name':'NVIDIA A100 stand-in',"
+        "'index':0,'parent':'" U0 "','mine':'unknown','total_bytes':10737418240,"
+        "'reasons':{'utilization':'not-supported','processes':'not-visible'}}");
+    add(&journal, JOURNAL_DEVICE, "{'device':2,'t_ns':1,'kind':'gpu','mine':'yes','lost':true}");
+    add(&journal, JOURNAL_COUNTERS,
+        "{'t_ns':30000000000,'gpu':[{'device':0,'others':true,'reasons':{'energy_j':"
+        "'not-supported'}},{'device':1,'used_peak_bytes':5368709120,'used_samples':290}]}");
+    add_end(&journal);
+    return fold(&journal, false);
+}
+
 static struct run *lost_run(void) {
     AUTO_STRBUF struct strbuf journal = STRBUF_INIT;
     begin(&journal, "");
@@ -126,7 +197,11 @@ static void pages(void **state) {
     AUTO_RUN struct run *running = bare_run(true);
     AUTO_RUN struct run *bare = bare_run(false);
     AUTO_RUN struct run *not_started = not_started_run();
+    AUTO_RUN struct run *gpu = gpu_run();
+    AUTO_RUN struct run *stand_in = stand_in_run();
     check_run("whole", whole);
+    check_run("gpu", gpu);
+    check_run("stand-in", stand_in);
     check_run("lost", lost);
     check_run("running", running);
     check_run("bare", bare);
