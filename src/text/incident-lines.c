@@ -163,13 +163,14 @@ bool incident_is_quoted(const char *line, const char *at) {
     static const char *const source[] = {"raise ",  "print(",  "logger.", "logging.", "warn(",
                                          "except ", "if '",    "if \"",   "assert ",  "grep ",
                                          "echo ",   "in str(", "// ",     "return "};
+    const char *text = incident_skip_prefix(line);
+    const char *from = *text == '`' ? text + 1 : text; /* the whole line was quoted and pasted */
     size_t ticks = 0;
 
-    for (const char *c = line; c < at; c++)
+    for (const char *c = from; c < at; c++)
         ticks += *c == '`';
     if (ticks % 2 == 1)
         return true;
-    const char *text = incident_skip_prefix(line);
     if (text < at && (str_starts_with(text, "# ") || str_starts_with(text, "## ") ||
                       str_starts_with(text, "> ") || str_starts_with(text, "### ")))
         return true;

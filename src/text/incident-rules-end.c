@@ -27,7 +27,8 @@ static bool is_shell_report(const char *line, const char *word) {
         const char *behind = before + length;
         if (strncmp(behind, ": 9", 3) == 0) /* macOS adds the number */
             behind += 3;
-        if (before[-1] != ' ' || strncmp(behind, "  ", 2) != 0)
+        if (before[-1] != ' ' ||
+            (strncmp(behind, "  ", 2) != 0 && behind[strspn(behind, " ")] != '\0'))
             continue;
         if (*line == '[' && isdigit((unsigned char)line[1]))
             return true;
@@ -309,8 +310,17 @@ static const struct incident_rule rules[] = {
     {.name = "killed", .all = {"make", "*** ", " Killed"}, .figures = {SIGNAL("9")}},
     {.name = "killed", .all = {"\"ExitCode\": 137"}, .figures = {EXIT("137")}},
     {.name = "killed", .all = {"exitCode: 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"WTERMSIG 9"}, .figures = {SIGNAL("9")}},
+    {.name = "terminated", .all = {"WTERMSIG 15"}, .figures = {SIGNAL("15")}},
+    {.name = "killed", .all = {"return code: 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"return code 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"returncode 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"ExitCode:137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exit_code=137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exitcode 137"}, .figures = {EXIT("137")}},
+    {.name = "killed", .all = {"exit value 137"}, .figures = {EXIT("137")}},
     {.name = "killed",
-     .all = {"exited with code 137"},
+     .all = {"xited with code 137"},
      .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
     {.name = "killed",
      .all = {"non-zero exit status 137"},
@@ -380,8 +390,15 @@ static const struct incident_rule rules[] = {
      .all = {"ignal SIGTERM"},
      .none = {"closing signal", "Closing process"},
      .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"return code: 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"return code 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"returncode 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"ExitCode:143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"exit_code=143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"exitcode 143"}, .figures = {EXIT("143")}},
+    {.name = "terminated", .all = {"exit value 143"}, .figures = {EXIT("143")}},
     {.name = "terminated",
-     .all = {"exited with code 143"},
+     .all = {"xited with code 143"},
      .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
     {.name = "terminated",
      .all = {"non-zero exit status 143"},

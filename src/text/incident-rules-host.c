@@ -23,6 +23,12 @@ static bool is_go_out_of_memory(const char *line) {
     return str_starts_with(text, "fatal error: ") || str_starts_with(text, "runtime: ");
 }
 
+/* docker inspect prints the word of every container: "OOMKilled": false */
+static bool is_oom_killed(const char *line) {
+    const char *at = strstr(line, "OOMKilled") + strlen("OOMKilled");
+    return !str_starts_with(at + strspn(at, "\": ="), "false");
+}
+
 static bool is_oomd_kill(const char *line) {
     return strstr(line, "Killed /") != NULL;
 }
@@ -171,11 +177,12 @@ static const struct incident_rule rules[] = {
      .all = {"srun: error:", ": Out Of Memory"},
      .figures = {{"scope", INCIDENT_IS_TEXT, "cgroup"}, {"rank", INCIDENT_INTEGER, "task "}}},
     {.name = "host_oom",
-     .all = {"slurmstepd: error:", "xceeded", "memory limit"},
+     .all = {"slurmstepd", "xceeded", "memory limit"},
      .figures = {{"scope", INCIDENT_IS_TEXT, "cgroup"}}},
     {.name = "host_oom",
      .all = {"OOMKilled"},
-     .none = {"\"OOMKilled\": false", "\"OOMKilled\":false", "OOMKilled=false"},
+     .also = is_oom_killed,
+     .also_text = N_("not followed by false"),
      .figures = {{"scope", INCIDENT_IS_TEXT, "cgroup"}}},
     {.name = "host_oom",
      .all = {"TERM_MEMLIMIT"},

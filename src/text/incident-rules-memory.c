@@ -84,6 +84,20 @@ static bool has_ooms(const char *line) {
     return at && at[strlen("CUDA OOMs: ")] >= '1' && at[strlen("CUDA OOMs: ")] <= '9';
 }
 
+/* Words of an error, none of advice. */
+static bool is_error_of_a_gpu(const char *line) {
+    static const char *const signs[] = {"rror", "ailed", "FAIL", "ailure", "xception"};
+    static const char *const advice[] = {"avoid",   "may ",       "might ", "could ", "prevent",
+                                         "in case", "instead of", "Try ",   "try "};
+    bool is_error = false;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(signs) && !is_error; i++)
+        is_error = strstr(line, signs[i]) != NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(advice) && is_error; i++)
+        is_error = strstr(line, advice[i]) == NULL;
+    return is_error && strstr(line, "Tried to allocate") == NULL;
+}
+
 /* "OOM when allocating tensor … by allocator cpu" is host memory. */
 static bool is_host_tensor(const char *line) {
     return strstr(line, "device:CPU") != NULL || strstr(line, "allocator cpu") != NULL ||
@@ -340,7 +354,7 @@ static const struct incident_rule rules[] = {
                  {"requested_bytes", INCIDENT_SIZE, "ttempting to reserve "},
                  {"free_bytes", INCIDENT_SIZE, "There are "}}},
     {.name = "gpu_oom",
-     .all = {"ut of memory while trying to allocate "},
+     .all = {"of memory while trying to allocate "},
      .figures = {XLA,
                  {"requested_bytes", INCIDENT_SIZE, "trying to allocate "},
                  {"replica", INCIDENT_INTEGER, "replica "}}},
@@ -537,6 +551,37 @@ static const struct incident_rule rules[] = {
     {.name = "gpu_oom", .all = {"llocate: 2 (out of memory)"}, .figures = {TENSORRT}},
     {.name = "gpu_oom", .all = {"uda Runtime (out of memory)"}, .figures = {TENSORRT}},
     {.name = "gpu_oom", .all = {"untime error in", "uda", "out of memory"}, .figures = {TENSORRT}},
+
+    /* other libraries, in words of their own */
+    {.name = "gpu_oom",
+     .all = {"ut of memory error on GPU "},
+     .figures = {{"gpu", INCIDENT_INTEGER, "error on GPU "},
+                 {"requested_bytes", INCIDENT_SIZE, "annot allocate "},
+                 {"allocated_bytes", INCIDENT_SIZE_BEFORE, " memory has been allocated"},
+                 {"free_bytes", INCIDENT_SIZE, "available memory is only "}}},
+    {.name = "gpu_oom",
+     .all = {"Failed to allocate memory for requested buffer of size ", "CUDA"},
+     .figures = {{"requested_bytes", INCIDENT_INTEGER, "of size "}}},
+    {.name = "gpu_oom",
+     .all = {"out of memory", "cuda"},
+     .also = is_error_of_a_gpu,
+     .also_text = N_("with a word of an error and none of advice")},
+    {.name = "gpu_oom",
+     .all = {"out of memory", "CUDA"},
+     .also = is_error_of_a_gpu,
+     .also_text = N_("with a word of an error and none of advice")},
+    {.name = "gpu_oom",
+     .all = {"out of memory", "Cuda"},
+     .also = is_error_of_a_gpu,
+     .also_text = N_("with a word of an error and none of advice")},
+    {.name = "gpu_oom",
+     .all = {"out of memory", "THC"},
+     .also = is_error_of_a_gpu,
+     .also_text = N_("with a word of an error and none of advice")},
+    {.name = "gpu_oom",
+     .all = {"out of memory", "GPU"},
+     .also = is_error_of_a_gpu,
+     .also_text = N_("with a word of an error and none of advice")},
 };
 
 const struct incident_rules incident_rules_memory = {rules, ARRAY_LENGTH(rules)};
