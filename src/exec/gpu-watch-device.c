@@ -19,6 +19,7 @@
 #define WAIT_FOR_LIST_NS (2 * NS_PER_S) /* of processes, before a device is written */
 #define LISTS_FOR_NONE   3u             /* so many without one of the run's: it did not use it */
 #define BY_PROCESSES     "processes"
+#define LOOKED_FOR_NS    (2 * NS_PER_S)
 #define LAST_LIST_NS     (2500 * NS_PER_MS)
 
 const char *gpu_why_reason(int32_t why) {
@@ -151,18 +152,16 @@ static void decide(struct gpu_watch *watch) {
             if (place[b] == gpu_device_slot(watch, parent))
                 devices[i].parent = (int)b;
     }
-    const struct gpu_visible_variables variables = {.cuda_visible = getenv("CUDA_VISIBLE_DEVICES"),
-                                                    .cuda_order = getenv("CUDA_DEVICE_ORDER"),
-                                                    .nvidia_visible =
-                                                        getenv("NVIDIA_VISIBLE_DEVICES"),
-                                                    .rocr_visible = getenv("ROCR_VISIBLE_DEVICES"),
-                                                    .hip_visible = getenv("HIP_VISIBLE_DEVICES"),
-                                                    .slurm_step = getenv("SLURM_STEP_GPUS"),
-                                                    .slurm_job = getenv("SLURM_JOB_GPUS")};
-    /* Ours are not those of a process that was there before. */
-    const struct gpu_visible_variables none = {0};
-    const struct exec_options *options = watch->recorder->options;
-    gpu_visible(devices, count, options->attach != 0 ? &none : &variables, options->gpus, verdicts);
+    const struct recorder *recorder = watch->recorder;
+    const struct gpu_visible_variables variables = {
+        .cuda_visible = recorder_variable(recorder, "CUDA_VISIBLE_DEVICES"),
+        .cuda_order = recorder_variable(recorder, "CUDA_DEVICE_ORDER"),
+        .nvidia_visible = recorder_variable(recorder, "NVIDIA_VISIBLE_DEVICES"),
+        .rocr_visible = recorder_variable(recorder, "ROCR_VISIBLE_DEVICES"),
+        .hip_visible = recorder_variable(recorder, "HIP_VISIBLE_DEVICES"),
+        .slurm_step = recorder_variable(recorder, "SLURM_STEP_GPUS"),
+        .slurm_job = recorder_variable(recorder, "SLURM_JOB_GPUS")};
+    gpu_visible(devices, count, &variables, recorder->options->gpus, verdicts);
     for (size_t i = 0; i < count; i++) {
         struct gpu_device *device = &watch->device[place[i]];
         device->said = verdicts[i];
@@ -180,6 +179,7 @@ struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t
         return (struct gpu_visible_verdict){GPU_MINE_YES, BY_PROCESSES};
     if (device->said.mine == GPU_MINE_UNKNOWN && atomic_load(&shared->ended) &&
         watch->pids == GPU_PIDS_OURS && device->lists >= LISTS_FOR_NONE &&
+        device->list.t_ns - device->first_list_t_ns >= LOOKED_FOR_NS &&
         shared->end.t_ns - device->list.t_ns < LAST_LIST_NS)
         return (struct gpu_visible_verdict){GPU_MINE_NO, BY_PROCESSES};
     return device->said;

@@ -61,8 +61,9 @@ struct gpu_device {
     int64_t dirty_since_ns; /* ... soon */
     struct gpu_device_message message;
     struct gpu_visible_verdict said, written; /* by variables and the like; in the last record */
-    int32_t why[GPU_ITEM_COUNT_];    /* of the last answers; GPU_READ: it was read */
+    int32_t why[GPU_ITEM_COUNT_];             /* of the last answers; GPU_READ: it was read */
     unsigned lists;
+    int64_t first_list_t_ns;
     struct gpu_list list;
     /* of the current second, after the first ten minutes; count 0: none */
     int64_t second, second_time_ns, min_bytes, max_bytes, sum_bytes, count;

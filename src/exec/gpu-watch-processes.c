@@ -167,7 +167,8 @@ void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
     device->api = message->api;
     struct sums sums = sum_up(watch, message);
     learn_pids(watch, &sums);
-    device->lists++;
+    if (device->lists++ == 0)
+        device->first_list_t_ns = t_ns;
     /* Windows' driver has ids of its own. */
     if (watch->pids != GPU_PIDS_OURS || device->message.virtual_mode == GPU_VIRTUAL_WSL) {
         device->why[GPU_ITEM_PROCESSES] = GPU_NOT_VISIBLE;

@@ -55,6 +55,7 @@ on_machine() {
 }
 
 @test "a lost board hides no other" {
+    export CUDA_VISIBLE_DEVICES=0,1 CUDA_DEVICE_ORDER=PCI_BUS_ID # a lost board tells no model
     on_machine lost-board
 }
 
