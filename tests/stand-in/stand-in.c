@@ -27,7 +27,9 @@ enum { EVENTS_MAX = 256, WINDOWS_KEPT = 100 };
 /* The library's state: what else could a library keep it in. */
 static struct {
     struct trace *trace;
-    double epoch_s; /* CLOCK_MONOTONIC at which the script's time is 0 */
+    double epoch_s;      /* CLOCK_MONOTONIC at which the script's time is 0 */
+    double epoch_real_s; /* the same moment of CLOCK_REALTIME; kept, so that a window keeps its
+                            stamp */
     double speed;
     double opened_s; /* script time of nvmlInit */
     bool initialized;
@@ -81,7 +83,15 @@ static int load(void) {
         return NVML_DRIVER_NOT_LOADED;
     }
     lib.speed = speed != NULL && strtod(speed, NULL) > 0 ? strtod(speed, NULL) : 1;
-    lib.epoch_s = epoch != NULL ? strtod(epoch, NULL) / 1e9 : process_start_s();
+    if (lib.trace == NULL) {
+        lib.epoch_s = epoch != NULL ? strtod(epoch, NULL) / 1e9 : process_start_s();
+    }
+    if (lib.epoch_real_s <= 0) {
+        struct timespec real;
+        clock_gettime(CLOCK_REALTIME, &real);
+        double since_s = monotonic_s() - lib.epoch_s;
+        lib.epoch_real_s = (double)real.tv_sec + (double)real.tv_nsec / 1e9 - since_s;
+    }
     lib.trace = lib.trace != NULL ? lib.trace : trace_read(path);
     return lib.trace == NULL ? NVML_UNKNOWN : NVML_SUCCESS;
 }
@@ -340,10 +350,7 @@ int nvmlDeviceGetSamples(nvml_device handle, int type, unsigned long long last_u
         !trace_value(lib.trace, number, ITEM_UTIL, HUGE_VAL, &percent, &plus)) {
         return NVML_NOT_SUPPORTED;
     }
-    struct timespec real;
-    clock_gettime(CLOCK_REALTIME, &real);
     double now_s = monotonic_s();
-    double real_s = (double)real.tv_sec + (double)real.tv_nsec / 1e9 - (now_s - lib.epoch_s);
     double window_s = device->window_s / lib.speed;
     long newest = (long)floor((now_s - lib.epoch_s) / window_s);
     long oldest = newest > WINDOWS_KEPT ? newest - WINDOWS_KEPT : 0;
@@ -352,7 +359,7 @@ int nvmlDeviceGetSamples(nvml_device handle, int type, unsigned long long last_u
     *value_type = NVML_VALUE_UNSIGNED_INT;
     for (long i = oldest; i <= newest && *count < room; i++) {
         double end_s = (double)i * window_s;
-        uint64_t stamp = (uint64_t)((real_s + end_s) * 1e6);
+        uint64_t stamp = (uint64_t)((lib.epoch_real_s + end_s) * 1e6);
         /* The middle of the window: at its edges the script may just be changing. */
         if (stamp > last_us && i > 0 &&
             trace_value(lib.trace, number, ITEM_UTIL, (end_s - window_s / 2) * lib.speed, &percent,
