@@ -67,6 +67,8 @@ RULES = {
         ("DiffusionPipeline.to", "early"),
     ),
     "diffusers.models.modeling_utils": (("ModelMixin.from_pretrained", "load"),),
+    "diffusers.loaders.single_file": (("FromSingleFileMixin.from_single_file", "load"),),
+    "diffusers.loaders.single_file_model": (("FromOriginalModelMixin.from_single_file", "load"),),
     "sentence_transformers.SentenceTransformer": (("SentenceTransformer.__init__", "load"),),
     "sentence_transformers.cross_encoder.CrossEncoder": (("CrossEncoder.__init__", "load"),),
     "vllm.entrypoints.llm": (
@@ -136,7 +138,7 @@ class State(object):
         self.hook = None  # torch's handle of the forward pre-hook
         self.module = None  # torch.nn.modules.module
         self.compiled = False  # torch.compile has been here: no forward pre-hook any more
-        self.undo = []  # (owner, name, ours, original) of what only counts before the first forward
+        self.undo = []  # (action, owner, name, ours, original): what is of no more use once computing
         self.identity = {}  # device: (uuid, bus id)
         self.exit_known = False
         self.begin()
@@ -346,16 +348,16 @@ def computes(what):
             state.computing = True
             change(what)
             disarm()
-            undo_early()
+            undo("early", "compute", "compile")
     except Exception as error:
         trouble("%s: %s" % (what, name_of(error)))
 
 
-def undo_early():
-    for owner, name, ours, original in state.undo:
-        if vars(owner).get(name) is ours:
+def undo(*actions):
+    for action, owner, name, ours, original in state.undo:
+        if action in actions and vars(owner).get(name) is ours:
             setattr(owner, name, original)
-    del state.undo[:]
+    state.undo = [each for each in state.undo if each[0] not in actions]
 
 
 # ---- torch's first forward ----
@@ -386,10 +388,11 @@ def disarm():
 
 
 def before_compile(args, kwargs):
-    """torch.compile is about to look at a frame: a hook that it could see would change its graph."""
+    """torch.compile is about to look at a frame: what it could see of us would change its graph."""
     with state.lock:
         state.compiled = True
         disarm()
+        undo("early")
     computes("torch.compile")
 
 
@@ -586,7 +589,7 @@ def wrap(module, path, action, file):
         if not kind and vars(sys.modules.get(alias, types)).get(name) is original:
             setattr(sys.modules[alias], name, ours)
     if action in ("early", "compute", "compile"):
-        state.undo.append((owner, name, ours, original))
+        state.undo.append((action, owner, name, ours, original))
 
 
 def loaded(name, module):

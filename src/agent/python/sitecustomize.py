@@ -30,6 +30,8 @@ WANTED = (
     "accelerate.big_modeling",
     "diffusers.pipelines.pipeline_utils",
     "diffusers.models.modeling_utils",
+    "diffusers.loaders.single_file",
+    "diffusers.loaders.single_file_model",
     "sentence_transformers.SentenceTransformer",
     "sentence_transformers.cross_encoder.CrossEncoder",
     "vllm.entrypoints.llm",
