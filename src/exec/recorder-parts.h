@@ -125,6 +125,9 @@ void recorder_reap(struct recorder *recorder);
 /* ---- start.c ---- */
 json_t *start_header(const struct recorder_context *context);
 json_t *start_payload(const struct recorder *recorder);
+/* A variable of what is measured (of a process that is attached to: its own); NULL: not set, or not
+ * readable. */
+const char *recorder_variable(const struct recorder *recorder, const char *name);
 
 /* ---- evidence.c ---- */
 /* Control group and kernel log as they are before the command starts. */

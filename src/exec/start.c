@@ -14,7 +14,6 @@
 #include "probe/procfs.h"
 #include "text/secret.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,9 +133,8 @@ static void put_streams(json_t *start, const struct shared *shared) {
     json_put(start, "streams", streams);
 }
 
-/* What a scheduler or launcher says about this process. The first of the names that is set is
- * taken. */
-static const char *variable(char *const *environment, const char *name) {
+const char *recorder_variable(const struct recorder *recorder, const char *name) {
+    char *const *environment = recorder->context->environment;
     size_t length = strlen(name);
     for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
         if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
@@ -144,10 +142,12 @@ static const char *variable(char *const *environment, const char *name) {
     return NULL;
 }
 
-static void put_variable(json_t *launch, char *const *environment, const char *key,
+/* What a scheduler or launcher says about this process. The first of the names that is set is
+ * taken. */
+static void put_variable(json_t *launch, const struct recorder *recorder, const char *key,
                          const char *const *names) {
     for (size_t i = 0; names[i] != NULL; i++) {
-        const char *value = variable(environment, names[i]);
+        const char *value = recorder_variable(recorder, names[i]);
         if (value != NULL && value[0] != '\0') {
             json_put(launch, key, masked(value));
             return;
@@ -155,7 +155,7 @@ static void put_variable(json_t *launch, char *const *environment, const char *k
     }
 }
 
-static void put_launch(json_t *start, char *const *environment) {
+static void put_launch(json_t *start, const struct recorder *recorder) {
     static const struct {
         const char *variable, *name;
     } schedulers[] = {
@@ -174,13 +174,13 @@ static void put_launch(json_t *start, char *const *environment) {
     };
     json_t *launch = json_object();
     for (size_t i = 0; i < ARRAY_LENGTH(schedulers); i++) {
-        if (variable(environment, schedulers[i].variable) == NULL)
+        if (recorder_variable(recorder, schedulers[i].variable) == NULL)
             continue;
         json_put_text(launch, "scheduler", schedulers[i].name);
         break;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(facts); i++)
-        put_variable(launch, environment, facts[i].key, facts[i].names);
+        put_variable(launch, recorder, facts[i].key, facts[i].names);
     json_put(start, "launch", launch);
 }
 
@@ -248,7 +248,7 @@ json_t *start_payload(const struct recorder *recorder) {
     if (options->process == NULL || options->process->has_streams)
         put_streams(start, shared);
     put_target(start, options);
-    put_launch(start, environment);
+    put_launch(start, recorder);
     put_clock(start, shared);
     int64_t floor_bytes = atomic_load(&shared->rss_floor_bytes);
     if (floor_bytes != SHARED_ABSENT)
