@@ -4,12 +4,13 @@
  * gpu_watch_finish, a second at most, and what a message holds is checked before it is used: the
  * helper may be in any state.
  */
-#include "exec/gpu-watch-parts.h"
+#include "exec/gpu-watch.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/gpu-watch-parts.h"
 #include "exec/helper.h"
 
 #include <assert.h>
@@ -320,7 +321,7 @@ static_assert(sizeof(union any_message) <= GPU_MESSAGE_MAX, "one write each");
 
 static bool take_whole(struct gpu_watch *watch, union any_message *any) {
     uint32_t size = any->head.size;
-    switch (any->head.kind) {
+    switch ((enum gpu_message_kind)any->head.kind) {
     case GPU_MESSAGE_LIBRARY:
         if (size != sizeof any->library || any->library.version != GPU_WIRE_VERSION)
             return false;
@@ -382,9 +383,8 @@ static bool take_whole(struct gpu_watch *watch, union any_message *any) {
             return false;
         take_late(watch, &any->late);
         return true;
-    default:
-        return false;
     }
+    return false;
 }
 
 /* All whole messages of the buffer. False: it holds something else. */

@@ -21,7 +21,7 @@ struct probe_context {
     const char *const *argv; /* of the command */
     size_t argc;
     char *const *environment; /* of the command */
-    pid_t process; /* whose limits hold; 0: the calling one's, which the command inherits */
+    pid_t process;     /* whose limits hold; 0: the calling one's, which the command inherits */
     const pid_t *pids; /* processes of the tree seen so far (for interpreters); may be empty */
     size_t pid_count;
     int64_t budget_ns; /* for the code and for the packages, each; 0: the usual 2 s */
@@ -42,8 +42,8 @@ struct probe_ops {
 
 extern const struct probe_ops probe_machine, probe_limits, probe_git, probe_python, probe_gpu;
 
-/* What the kernel's files say of GPUs, in a few system calls. NONE is said only where they could have
- * shown one. */
+/* What the kernel's files say of GPUs, in a few system calls. NONE is said only where they could
+ * have shown one. */
 enum gpu_devices_shown {
     GPU_DEVICES_NONE = 0,
     GPU_DEVICES_AMD, /* and no sign of NVIDIA's */
