@@ -68,7 +68,7 @@ static int take_look(struct look *ret, struct err *err) {
     strncpy(ret->session, session->id, sizeof ret->session - 1);
     ret->idle_s = session_idle_since_run(session);
     ret->since_s = session->length_s - ret->idle_s;
-    ret->since_utc_ns = session->started_utc_ns + (int64_t)llround(ret->since_s * 1e9);
+    ret->since_utc_ns = session_utc(session, ret->since_s);
     say_offer(session, sessions.input.now.utc_ns, ret);
     return 0;
 }

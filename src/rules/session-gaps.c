@@ -188,8 +188,8 @@ static void finish_gap(struct session_work *work, struct session_gap *gap, unsig
     const struct session_run *after = find_run(session, gap->after_run);
     enum outcome_class outcome;
     gap->number = number;
-    gap->start_utc_ns = session->started_utc_ns + (int64_t)llround(gap->start_s * 1e9);
-    gap->end_utc_ns = session->started_utc_ns + (int64_t)llround(gap->end_s * 1e9);
+    gap->start_utc_ns = session_utc(session, gap->start_s);
+    gap->end_utc_ns = session_utc(session, gap->end_s);
     bool at_most = after && after->end_is_at_least;
     gap->length =
         quantity_bounded(UNIT_SECOND, gap->end_s - gap->start_s,

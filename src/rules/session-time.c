@@ -26,17 +26,21 @@ bool session_is_same_machine(const struct session_moment *a, const struct sessio
            strcmp(a->machine, b->machine) == 0;
 }
 
+/* The year 2223: sums of what lies below stay within 64 bits. */
+#define LATEST_NS INT64_C(8000000000000000000)
+
 static bool read_clock(const json_t *clock, const char *boot_key, const char *utc_key,
                        struct session_moment *moment) {
     static const int64_t missing = INT64_MIN;
     moment->boot_id = json_get_text(clock, "boot_id", NULL);
     moment->boot_ns = json_get_int(clock, boot_key, missing);
     moment->utc_ns = json_get_int(clock, utc_key, missing);
-    if (moment->boot_ns < 0) { /* no time since a boot: UTC has to do */
+    if (moment->boot_ns < 0 ||
+        moment->boot_ns > LATEST_NS) { /* no time since a boot: UTC has to do */
         moment->boot_id = NULL;
         moment->boot_ns = 0;
     }
-    return moment->utc_ns > 0;
+    return moment->utc_ns > 0 && moment->utc_ns <= LATEST_NS;
 }
 
 bool session_event_moment(const json_t *event, struct session_moment *ret_moment) {
@@ -64,6 +68,16 @@ static double exact_seconds(int64_t from_ns, int64_t to_ns) {
     return __builtin_sub_overflow(to_ns, from_ns, &difference)
                ? seconds_between(from_ns, to_ns)
                : (double)difference / (double)NS_PER_S;
+}
+
+int64_t session_utc(const struct session *session, double at_s) {
+    double ns = at_s * (double)NS_PER_S;
+    int64_t utc_ns;
+    if (!(ns > -(double)LATEST_NS) ||
+        __builtin_add_overflow(session->started_utc_ns,
+                               ns < (double)LATEST_NS ? (int64_t)llround(ns) : LATEST_NS, &utc_ns))
+        return LATEST_NS;
+    return utc_ns < LATEST_NS ? utc_ns : LATEST_NS;
 }
 
 /* ---- frames ---- */
@@ -220,7 +234,7 @@ void session_find_length(struct session_work *work, const struct session_input *
         session->state = SESSION_STOPPED;
         session->ended_is_given = given > 0;
         end_at(session, given > 0 ? end - exact_seconds(given, stop.utc_ns) : end);
-        session->ended_utc_ns = session->started_utc_ns + (int64_t)llround(session->length_s * 1e9);
+        session->ended_utc_ns = session_utc(session, session->length_s);
         return;
     }
     if (is_here(work, &input->now)) {

@@ -60,5 +60,7 @@ const struct session_gap *session_running_gap(const struct session *session);
 /* Seconds since the session's start of a moment told in UTC; may lie outside the session. A running
  * session counts back from now, so that a clock that was set meanwhile does no harm. */
 double session_axis(const struct session *session, int64_t utc_ns, int64_t now_utc_ns);
+/* The other way round: as the session's clock tells it, never beyond what 64 bits hold. */
+int64_t session_utc(const struct session *session, double at_s);
 /* What has been idle since the last run, notes apart: seconds; 0 while a run runs. */
 double session_idle_since_run(const struct session *session);

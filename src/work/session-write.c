@@ -391,6 +391,12 @@ static int find_about(const struct session *session, const struct work_session_n
     return session_running_gap(session) ? 0 : no_gap(session, err);
 }
 
+#define LONGEST_S 8e9
+
+static int64_t nanoseconds(double seconds) {
+    return llround(fmin(seconds, LONGEST_S) * (double)NS_PER_S);
+}
+
 /* What reaches to now in a gap that goes on means its end, too. */
 static bool reaches_now(const struct session *session, const struct work_session_note *note,
                         const struct span *span) {
@@ -418,9 +424,9 @@ int work_session_note(const struct place *place, struct runs *runs,
     json_put_text(event, "reason", session_reason_name(note->reason));
     event_put_text(event, "text", note->text);
     if (span.given) {
-        json_put_int(event, "from_t_ns", (int64_t)llround(span.from_s * 1e9));
+        json_put_int(event, "from_t_ns", nanoseconds(span.from_s));
         if (!reaches_now(session, note, &span))
-            json_put_int(event, "to_t_ns", (int64_t)llround(span.to_s * 1e9));
+            json_put_int(event, "to_t_ns", nanoseconds(span.to_s));
     }
     rc = event_write(place, runs_store(runs), session->study, event, event_id, err);
     if (rc == 0)
