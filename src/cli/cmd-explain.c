@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * probelauf explain [RUN|FILE|-]: why something failed, by what its text says. A text of any size
- * is read piece by piece; only its incidents are kept.
+ * is read piece by piece; only its incidents and its end are kept.
  */
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -9,7 +9,9 @@
 
 #include "base/fd.h"
 #include "base/msg.h"
+#include "base/str.h"
 #include "text/incident.h"
+#include "text/pattern.h"
 #include "text/secret.h"
 
 #include <errno.h>
@@ -17,9 +19,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE (64u << 10)
+#define PIECE      (64u << 10)
+#define TAIL_BYTES (16u << 10)
+#define TAIL_LINES 10u
+#define TAIL_LINE  400u
 
-static int read_text(int fd, const char *name, struct incident_scanner *scanner, struct err *err) {
+/* What is kept of a text beside its incidents. */
+struct text_end {
+    char bytes[TAIL_BYTES]; /* the last ones */
+    size_t length;
+    uint64_t total;
+    bool is_utf16; /* a byte order mark says so */
+};
+
+static void keep_end(struct text_end *end, const char *piece, size_t length) {
+    if (end->total == 0 && length >= 2) {
+        end->is_utf16 = memcmp(piece, "\xff\xfe", 2) == 0 || memcmp(piece, "\xfe\xff", 2) == 0;
+    }
+    end->total += length;
+    if (length >= TAIL_BYTES) {
+        memcpy(end->bytes, piece + length - TAIL_BYTES, TAIL_BYTES);
+        end->length = TAIL_BYTES;
+        return;
+    }
+    size_t kept = end->length + length > TAIL_BYTES ? TAIL_BYTES - length : end->length;
+    memmove(end->bytes, end->bytes + end->length - kept, kept);
+    memcpy(end->bytes + kept, piece, length);
+    end->length = kept + length;
+}
+
+static int read_text(int fd, const char *name, struct incident_scanner *scanner,
+                     struct text_end *end, struct err *err) {
     AUTO_FREE char *piece = mem_alloc(PIECE);
     for (;;) {
         ssize_t got = read(fd, piece, PIECE);
@@ -35,13 +65,57 @@ static int read_text(int fd, const char *name, struct incident_scanner *scanner,
             return 0;
         }
         incident_scanner_feed(scanner, piece, (size_t)got);
+        keep_end(end, piece, (size_t)got);
     }
 }
+
+/* The last lines, a ring. */
+struct tail {
+    struct arena *arena;
+    const char *lines[TAIL_LINES];
+    size_t count;
+};
 
 static const char *masked(struct arena *arena, const char *text) {
     AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
     secret_mask(text, strlen(text), &safe);
     return arena_strdup(arena, strbuf_str(&safe));
+}
+
+static void take_tail_line(const char *line, size_t length, uint64_t offset, void *context) {
+    struct tail *tail = context;
+    AUTO_STRBUF struct strbuf safe = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf shown = STRBUF_INIT;
+
+    (void)offset;
+    secret_mask(line, length, &safe); /* the whole line first: a cut secret is not recognised */
+    str_add_printable(&shown, strbuf_str(&safe), safe.length);
+    size_t kept = shown.length < TAIL_LINE ? shown.length : TAIL_LINE;
+    while (kept < shown.length && kept > 0 && ((unsigned char)shown.data[kept] & 0xc0u) == 0x80u) {
+        kept--; /* not inside a character */
+    }
+    AUTO_FREE char *text = mem_strndup(strbuf_str(&shown), kept);
+    tail->lines[tail->count++ % TAIL_LINES] = arena_strdup(tail->arena, text);
+}
+
+static size_t tail_lines(struct arena *arena, const struct text_end *end,
+                         const char *const **ret_lines) {
+    struct tail tail = {.arena = arena};
+    struct line_splitter *splitter = line_splitter_new(take_tail_line, &tail);
+    if (end->total > end->length) {
+        line_splitter_skip(splitter, end->total - end->length); /* its first line is no whole one */
+    }
+    line_splitter_feed(splitter, end->bytes, end->length);
+    line_splitter_finish(splitter);
+    (void)line_splitter_free(splitter);
+
+    size_t count = tail.count < TAIL_LINES ? tail.count : TAIL_LINES;
+    const char **lines = arena_alloc(arena, (count + 1) * sizeof(*lines));
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = tail.lines[(tail.count - count + i) % TAIL_LINES];
+    }
+    *ret_lines = lines;
+    return count;
 }
 
 /* The class of a process that failed with these incidents; without one that ended it the text does
@@ -68,7 +142,7 @@ static void print(const struct report_explain *explain) {
     cli_print(&text);
 }
 
-static void print_scanned(const struct incident_scanner *scanner) {
+static void print_scanned(const struct incident_scanner *scanner, const struct text_end *end) {
     AUTO_ARENA struct arena *arena = arena_new();
     size_t count = incident_scanner_count(scanner);
     struct report_explain_item *items = arena_alloc(arena, (count + 1) * sizeof(*items));
@@ -80,11 +154,16 @@ static void print_scanned(const struct incident_scanner *scanner) {
             .line_number = incident->line_number,
             .figures = incident->figures,
             .survived = incident->survived,
+            .lines = incident->count,
         };
     }
     struct report_explain explain = {.items = items, .count = count};
+    explain.tail_count = tail_lines(arena, end, &explain.tail);
     classify(&explain);
     print(&explain);
+    if (end->is_utf16) {
+        cli_note(_("this text is UTF-16: only what is ASCII in it was compared"));
+    }
     uint64_t dropped = incident_scanner_dropped(scanner);
     if (dropped > 0) {
         AUTO_FREE char *note = mem_printf(_("%llu further incidents in this text are not listed"),
@@ -95,9 +174,10 @@ static void print_scanned(const struct incident_scanner *scanner) {
 
 static int explain_fd(int fd, const char *name, struct err *err) {
     struct incident_scanner *scanner = incident_scanner_new();
-    int rc = read_text(fd, name, scanner, err);
+    AUTO_FREE struct text_end *end = mem_alloc(sizeof(*end));
+    int rc = read_text(fd, name, scanner, end, err);
     if (rc == 0) {
-        print_scanned(scanner);
+        print_scanned(scanner, end);
     }
     (void)incident_scanner_free(scanner);
     return rc;

@@ -32,7 +32,7 @@ static const char *advice_of(const struct report_explain *explain, size_t index)
 }
 
 static json_t *item_json(const struct report_explain_item *item) {
-    static const char *const own[] = {"name", "line", "text", "survived"};
+    static const char *const own[] = {"name", "line", "lines", "text", "survived"};
     json_t *json = json_object();
     json_put_text(json, "name", item->name);
     json_put(json, "line",
@@ -41,6 +41,8 @@ static json_t *item_json(const struct report_explain_item *item) {
                  : json_null());
     json_put_text(json, "text", item->text);
     json_put_bool(json, "survived", item->survived);
+    if (item->lines > 0 && item->lines <= INT64_MAX)
+        json_put_int(json, "lines", (int64_t)item->lines);
     AUTO_JSON json_t *figures = run_json_copy_object(item->figures);
     for (size_t i = 0; i < ARRAY_LENGTH(own); i++)
         json_object_del(figures, own[i]); /* a figure never replaces one of these */
@@ -56,9 +58,11 @@ static bool start_failed(const struct report_explain *explain) {
     return explain->has_outcome && explain->outcome == OUTCOME_START_FAILED;
 }
 
-/* Where no rule knows the cause the last lines are the best witness. */
+/* Where no rule knows the cause the last lines are the best witness: of a run that failed, and of a
+ * text that says nothing. */
 static size_t tail_count(const struct report_explain *explain) {
-    bool unknown = explain->has_outcome && explain->outcome == OUTCOME_FAILED;
+    bool is_text = !explain->run && !explain->has_outcome;
+    bool unknown = is_text || (explain->has_outcome && explain->outcome == OUTCOME_FAILED);
     for (size_t i = 0; i < explain->count && unknown; i++)
         unknown = explain->items[i].survived;
     return unknown ? explain->tail_count : 0;
@@ -89,7 +93,7 @@ json_t *report_explain_json(const struct report_explain *explain) {
 
 /* "requested 2 GiB, free 512 MiB": the unit in a name goes with the value. */
 static void add_figures(struct strbuf *out, json_t *figures) {
-    static const char bytes[] = "_bytes";
+    static const char bytes[] = "_bytes", seconds[] = "_s";
     const char *key = NULL;
     json_t *value = NULL;
     json_object_foreach (figures, key, value) {
@@ -100,13 +104,18 @@ static void add_figures(struct strbuf *out, json_t *figures) {
         } else if (str_ends_with(key, bytes) && json_is_number(value)) {
             quantity_format_value(json_number_value(value), UNIT_BYTE, &text);
             length -= strlen(bytes);
+        } else if (str_ends_with(key, seconds) && json_is_number(value)) {
+            quantity_format_value(json_number_value(value), UNIT_SECOND, &text);
+            length -= strlen(seconds);
         } else if (json_is_number(value)) {
             json_add_compact(&text, value);
         } else {
             continue;
         }
-        strbuf_printf(out, "%s%.*s %s", out->length > 0 ? ", " : "", (int)length, key,
-                      strbuf_str(&text));
+        strbuf_add_str(out, out->length > 0 ? ", " : "");
+        for (size_t i = 0; i < length; i++)
+            strbuf_add_char(out, key[i] == '_' ? ' ' : key[i]);
+        strbuf_printf(out, " %s", strbuf_str(&text));
     }
 }
 
@@ -128,6 +137,11 @@ static void item_text(const struct report_explain *explain, size_t index, struct
     AUTO_STRBUF struct strbuf figures = STRBUF_INIT;
     add_figures(&figures, item->figures);
     run_text_row(out, style, _("figures"), strbuf_str(&figures));
+    if (item->lines > 1) {
+        AUTO_STRBUF struct strbuf lines = STRBUF_INIT;
+        strbuf_printf(&lines, "%llu", (unsigned long long)item->lines);
+        run_text_row(out, style, _("lines about it"), strbuf_str(&lines));
+    }
     if (item->survived)
         run_text_row(out, style, _("survived"), _("yes: the run went on after it"));
     const char *advice = advice_of(explain, index);

@@ -34,6 +34,7 @@ struct report_explain_item {
     uint64_t line_number; /* from 1; 0: not known */
     json_t *figures;      /* object or NULL */
     bool survived;
+    uint64_t lines; /* that show it; 0: not known */
 };
 struct report_explain {
     const char *run; /* id; NULL for plain text */

@@ -95,6 +95,50 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 200000)'
     [ "$output" = True ]
 }
 
+@test "unknown wording: no incident, and the last lines as they are" {
+    { seq 30; echo 'the frobnicator is out of glue'; } >job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["incidents"]')" = '[]' ]
+    [ "$(json 'len(d["tail"])')" = 10 ]
+    [ "$(json 'd["tail"][-1]')" = 'the frobnicator is out of glue' ]
+    valid_schema explain
+    run probelauf explain job.log
+    has 'the frobnicator is out of glue'
+}
+
+@test "GPU memory: figures in bytes, one incident for the lines about it, its advice" {
+    oom='torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 10.00 GiB of which 512.00 MiB is free.'
+    printf 'step 1\n%s\nTraceback\n%s\n' "$oom" "$oom" >job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = gpu_oom ]
+    [ "$(json 'len(d["incidents"])')" = 1 ]
+    [ "$(json 'd["incidents"][0]["requested_bytes"]')" = 1073741824 ]
+    [ "$(json 'd["incidents"][0]["free_bytes"]')" = 536870912 ]
+    [ "$(json 'd["incidents"][0]["capacity_bytes"]')" = 10737418240 ]
+    [ "$(json 'd["incidents"][0]["lines"]')" = 2 ]
+    [ "$(json 'len(d["advice"])')" = 1 ]
+    [ "$(json 'd["tail"]')" = '[]' ]
+    valid_schema explain
+    run probelauf explain job.log
+    has 'requested 1 GiB'
+    [[ "${lines[0]}" == *gpu_oom* ]]
+}
+
+@test "a text that quotes an error, or a template of one, is none" {
+    printf '%s\n' 'If you get "CUDA out of memory. Tried to allocate 20.00 MiB", use a smaller batch' \
+        'CUDA out of memory. Tried to allocate xxx MiB' >readme.txt
+    run probelauf explain --json readme.txt
+    [ "$(json 'd["class"]')" = null ]
+    [ "$(json 'd["incidents"]')" = '[]' ]
+}
+
+@test "UTF-16 is read as far as it is ASCII, and said" {
+    printf 'step 1\r\n%s\r\n' "$disk_full" | iconv -f UTF-8 -t UTF-16 >job.log
+    run --separate-stderr probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = disk_full ]
+    [[ "$stderr" == *UTF-16* ]]
+}
+
 @test "what cannot be read" {
     run probelauf explain ./missing.log
     fails 1 text-unreadable
