@@ -85,6 +85,21 @@ static void test_one_session(void **state) {
     assert_null(find_open(e, "compare", COMPONENT_IDLE, "no session"));
 }
 
+static void test_fixing_is_idle_already(void **state) {
+    struct idle_scene *s = *state;
+    three_left(s);
+    struct plan_step *fixing =
+        built_step(s->b, "repair", COMPONENT_FIXING, PLAN_PER_RENTAL, PLAN_YES);
+    struct plan_step *install =
+        built_step(s->b, "install", COMPONENT_PREPARE, PLAN_PER_RENTAL, PLAN_YES);
+    built_needs(s->b, &s->b->study.blocks[0], "repair");
+    built_needs(s->b, &s->b->study.blocks[0], "install");
+    built_step_run(s->b, fixing, 1000.0);
+    built_step_run(s->b, install, 50.0);
+    session(s, 1000.0, 500.0);
+    assert_true(fabs(idle_of(s)->value - 175.0) < 1e-6); /* half of 300 s and 50 s */
+}
+
 static void test_several_sessions(void **state) {
     struct idle_scene *s = *state;
     struct study_condition *c = three_left(s);
@@ -159,13 +174,10 @@ static void test_done(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_one_session),
-        TEST(test_several_sessions),
-        TEST(test_no_waiting_at_all),
-        TEST(test_what_cannot_be_used),
-        TEST(test_nothing_to_go_with),
-        TEST(test_assumptions),
-        TEST(test_done),
+        TEST(test_one_session),         TEST(test_fixing_is_idle_already),
+        TEST(test_several_sessions),    TEST(test_no_waiting_at_all),
+        TEST(test_what_cannot_be_used), TEST(test_nothing_to_go_with),
+        TEST(test_assumptions),         TEST(test_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

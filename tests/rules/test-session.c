@@ -158,6 +158,7 @@ static void test_runs_and_gaps(void **state) {
     run_at(s, BOOT_A, 110, 10, 20); /* 10 … 30 */
     run_at(s, BOOT_A, 120, 20, 30); /* overlaps: … 50 */
     run_at(s, BOOT_A, 125, 25, 5);  /* within both */
+    run_at(s, BOOT_A, 140, 40, 5);  /* and one more */
     run_at(s, BOOT_A, 170, 70, 10); /* 70 … 80 */
     about(event(s, "session-stop", "e1", BOOT_A, 200, 100), "s1");
     const struct session *one = derive(s, BOOT_A, 900, 800);
@@ -172,7 +173,8 @@ static void test_runs_and_gaps(void **state) {
     gap_is(one, 2, 80, 100, SESSION_UNKNOWN);
     assert_null(one->gaps[0].after_run);
     assert_string_equal(one->gaps[1].after_run, s->runs[1]->id);
-    assert_string_equal(one->gaps[1].before_run, s->runs[3]->id);
+    assert_string_equal(one->gaps[1].before_run, s->runs[4]->id);
+    assert_false(one->gaps[1].has_suggestion); /* the runs ended well */
     assert_null(one->gaps[2].before_run);
     assert_string_equal(one->reserved.sources[0], "s1");
     assert_int_equal(one->reserved.bound, QUANTITY_EXACT);
@@ -200,6 +202,8 @@ static void test_cut_to_the_session(void **state) {
     const struct session *one = derive(s, BOOT_A, 900, 800);
     assert_int_equal(one->run_count, 2);
     near(one->busy.value, 40);
+    near(one->runs[0].start_s, 0);
+    near(one->runs[1].end_s, 100);
     assert_ptr_equal(session_of_run(&s->list, s->runs[0]->id), one);
     assert_null(session_of_run(&s->list, s->runs[2]->id));
 }
@@ -352,7 +356,7 @@ static void test_two_at_once(void **state) {
     struct scene *s = *state;
     start(s, "s2", 100.5, 0.5);
     start(s, "s1", 100, 0);
-    start(s, "s0", 101, 1);
+    json_put_text(start(s, "s0", 101, 1), "machine", "fedcba9876543210"); /* one boot: the same */
     run_at(s, BOOT_A, 110, 10, 20);
     derive(s, BOOT_A, 200, 100);
     assert_string_equal(s->list.items[0].id, "s1"); /* by the moment of recording */
