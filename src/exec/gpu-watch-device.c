@@ -85,7 +85,11 @@ struct gpu_device *gpu_device_take(struct gpu_watch *watch,
         atomic_store(&shared->gpu_count, count + 1);
     }
     watch->slot_of[message->device] = slot;
-    return &watch->device[slot];
+    struct gpu_device *device = &watch->device[slot];
+    if (!device->begun)
+        device->list.t_ns = device->lost_t_ns = SHARED_ABSENT;
+    device->begun = true;
+    return device;
 }
 
 struct gpu_device *gpu_device_find(struct gpu_watch *watch, uint32_t number) {

@@ -55,7 +55,10 @@ struct gpu_list { /* the driver's last list of processes */
     int pids[SHARED_LEFT_PIDS]; /* of the run */
 };
 
+/* Zeroed until the helper tells of it: a run without GPUs shall not touch the memory of sixty-four.
+ */
 struct gpu_device {
+    bool begun;
     bool told;              /* by the helper that runs now */
     bool dirty;             /* its DEVICE record must be written (again) ... */
     int64_t dirty_since_ns; /* ... soon */

@@ -43,7 +43,7 @@ static bool is_none(const char *const *gpus) {
 static void forget_devices(struct gpu_watch *watch) {
     for (size_t i = 0; i < GPU_DEVICES_MAX; i++)
         watch->slot_of[i] = -1;
-    for (size_t i = 0; i < GPU_DEVICES_MAX; i++)
+    for (size_t i = 0; i < atomic_load(&watch->shared->gpu_count); i++)
         watch->device[i].told = false;
     watch->held = 0;
 }
@@ -67,12 +67,8 @@ struct gpu_watch *gpu_watch_start(struct recorder *recorder) {
     watch->fd = watch->exit_status = -1;
     watch->sample_t_ns = watch->late_from_t_ns = SHARED_ABSENT;
     watch->probe_written = recorder->past.has_gpu_probe;
-    for (size_t i = 0; i < GPU_DEVICES_MAX; i++) {
-        struct gpu_device *device = &watch->device[i];
-        device->list.t_ns = device->lost_t_ns = SHARED_ABSENT;
-        device->window_last_t_ns = 0;
-    }
-    forget_devices(watch);
+    for (size_t i = 0; i < GPU_DEVICES_MAX; i++)
+        watch->slot_of[i] = -1;
     /* From the beginning, or from where the recorder before us had come. */
     watch->unseen_t_ns = recorder->shared->gpu_recorded_t_ns;
     watch->unseen_reason = watch->unseen_t_ns > 0 ? N_("the recorder had ended and was replaced")
@@ -602,8 +598,8 @@ void gpu_watch_finish(struct gpu_watch *watch) {
         write_gap(watch, -1, watch->unseen_t_ns, end_t_ns,
                   watch->was_ready ? watch->unseen_reason : N_("the GPU driver has not answered"),
                   0);
-    for (size_t s = 0; s < GPU_DEVICES_MAX; s++)
-        if (watch->device[s].lost_t_ns != SHARED_ABSENT)
+    for (size_t s = 0; s < atomic_load(&watch->shared->gpu_count); s++)
+        if (watch->device[s].begun && watch->device[s].lost_t_ns != SHARED_ABSENT)
             write_gap(watch, (int)s, watch->device[s].lost_t_ns, end_t_ns,
                       N_("the GPU does not answer any more"), 0);
     gpu_device_write_probe(watch, true);
