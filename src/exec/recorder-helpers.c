@@ -93,9 +93,10 @@ static void take_sample(struct recorder *recorder, const struct slow_sample *sam
     }
     if (sample->file.path[0] != '\0')
         take_file(recorder, sample);
-    if (has_value(sample)) {
+    if (sample->looked || has_value(sample)) {
         for (size_t i = 0; i < SLOW_COUNT_; i++)
             samples->value[i][samples->count] = sample->value[i];
+        samples->looked[samples->count] = sample->looked;
         samples->time_ns[samples->count++] = sample->t_ns;
     }
     if (samples->count == SLOW_SAMPLES_MAX) {

@@ -20,6 +20,7 @@ struct slow_samples {
     size_t count;
     int64_t time_ns[SLOW_SAMPLES_MAX];
     int64_t value[SLOW_COUNT_][SLOW_SAMPLES_MAX];
+    bool looked[SLOW_SAMPLES_MAX]; /* at memory, too */
 };
 
 /* What a journal already holds when a new recorder goes on with it. */

@@ -177,9 +177,11 @@ bool recorder_write_chunk(struct recorder *recorder, const struct chunk *chunk) 
     return false;
 }
 
-/* Writes columns [series][tick]; those without any value are left out. */
-static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t series_count,
-                        const int64_t *time_ns, const int64_t *values, size_t ticks) {
+/* Writes columns [series][tick] of the group of series that begins with first_id, from its
+ * `skip`-th on; those without any value are left out. */
+static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t skip,
+                        size_t series_count, const int64_t *time_ns, const int64_t *values,
+                        size_t ticks) {
     uint32_t ids[TICK_COUNT_ + SLOW_COUNT_];
     int64_t kept[(TICK_COUNT_ + SLOW_COUNT_) * SLOW_SAMPLES_MAX];
     int64_t times[SLOW_SAMPLES_MAX];
@@ -191,7 +193,7 @@ static bool write_chunk(struct recorder *recorder, unsigned first_id, size_t ser
             any = any || values[s * ticks + t] != CHUNK_ABSENT;
         }
         if (any)
-            ids[count++] = (uint32_t)(first_id + s);
+            ids[count++] = (uint32_t)(first_id + skip + s);
     }
     if (count == 0 || !define_once(recorder, first_id))
         return count == 0;
@@ -220,21 +222,33 @@ void recorder_take_ticks(struct recorder *recorder, bool all) {
             for (size_t s = 0; s < TICK_COUNT_; s++)
                 values[s * ticks + t] = tick->value[s];
         }
-        if (!write_chunk(recorder, HOST_ID, TICK_COUNT_, times, values, ticks))
+        if (!write_chunk(recorder, HOST_ID, 0, TICK_COUNT_, times, values, ticks))
             lost_chunk(recorder, times[0], times[ticks - 1]);
         atomic_store(&shared->tick_recorded, at + ticks);
     }
 }
 
-void recorder_write_samples(struct recorder *recorder, const struct slow_samples *samples) {
-    int64_t values[SLOW_COUNT_ * SLOW_SAMPLES_MAX];
-    if (samples->count == 0)
-        return;
+/* Series from first to end, of the samples that hold them: memory is read more rarely than the
+ * network, and a tick without a value is a hole. */
+static void write_some(struct recorder *recorder, const struct slow_samples *samples,
+                       enum slow_value first, enum slow_value end, bool only_looked) {
+    int64_t values[SLOW_COUNT_ * SLOW_SAMPLES_MAX], times[SLOW_SAMPLES_MAX];
+    size_t rows[SLOW_SAMPLES_MAX], count = 0;
     for (size_t t = 0; t < samples->count; t++)
-        for (size_t s = 0; s < SLOW_COUNT_; s++)
-            values[s * samples->count + t] = samples->value[s][t];
-    if (!write_chunk(recorder, SLOW_ID, SLOW_COUNT_, samples->time_ns, values, samples->count))
-        lost_chunk(recorder, samples->time_ns[0], samples->time_ns[samples->count - 1]);
+        if (samples->looked[t] || !only_looked)
+            rows[count++] = t;
+    for (size_t t = 0; t < count; t++) {
+        times[t] = samples->time_ns[rows[t]];
+        for (size_t s = first; s < end; s++)
+            values[(s - first) * count + t] = samples->value[s][rows[t]];
+    }
+    if (count > 0 && !write_chunk(recorder, SLOW_ID, first, end - first, times, values, count))
+        lost_chunk(recorder, times[0], times[count - 1]);
+}
+
+void recorder_write_samples(struct recorder *recorder, const struct slow_samples *samples) {
+    write_some(recorder, samples, SLOW_PSS, SLOW_RECEIVED, true);
+    write_some(recorder, samples, SLOW_RECEIVED, SLOW_COUNT_, false);
 }
 
 /* ---- marks ---- */

@@ -175,6 +175,7 @@ static int slow_reader_main(void *argument) {
         read_network(context, &sample);
         if (is_due(&memory)) {
             int64_t cost_ns = -clock_process_cpu_ns();
+            sample.looked = true;
             read_memory(context, &sample);
             set_pace(&memory, cost_ns + clock_process_cpu_ns());
         }

@@ -32,6 +32,7 @@ struct slow_sample {
     int64_t t_ns;
     int64_t value[SLOW_COUNT_]; /* bytes; SHARED_ABSENT: not read */
     uint32_t processes, denied;
+    bool looked; /* at memory; what is absent then could not be read */
     /* a file system that has little left; low_path "" : none */
     char low_path[SLOW_PATH_SIZE];
     int64_t low_free_bytes, low_total_bytes;

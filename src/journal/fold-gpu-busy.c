@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define WINDOW_MAX_S  1.25 /* the driver's windows are 1/6 to 1 s; beyond that some are missing */
-#define UNSEEN_MIN_S  1.0  /* less than that is the rest of a window, and no gap */
+#define UNSEEN_MIN_S  0.25 /* less than that is the rest of a window, and no gap */
 #define HOST_STEP_S   0.5  /* looks at the host that lie closer are taken together */
 #define HOST_STEP_MAX 5.0  /* farther apart they say nothing of what lay between */
 #define BUSY_CORES    0.5

@@ -32,6 +32,7 @@ static const char usage[] =
     "interleave N         N lines, alternating between 1 and 2, unbuffered\n"
     "write FILE BYTES     write and sync\n"
     "read FILE            read to the end\n"
+    "disk-wait SECONDS FILE   in state D, while FILE is read from its disk again and again\n"
     "isatty               print for 0, 1, 2 whether it is a terminal\n"
     "winsize              print rows and columns of standard output\n"
     "wait-size ROWS COLUMNS   after each SIGWINCH look at the size; print it when it is that\n"
@@ -138,6 +139,27 @@ static void read_file(const char *path) {
     while (read(fd, block, sizeof block) > 0) {
     }
     close(fd);
+}
+
+/* Who waits for the end of a vfork is in state D; the child drops the file from the cache before it
+ * reads it. */
+static void disk_wait(double seconds, const char *path) {
+    pid_t pid = vfork();
+    if (pid == 0) {
+        for (int rounds = (int)(seconds * 10); rounds > 0; rounds--) {
+            static char block[65536];
+            int fd = open(path, O_RDONLY | O_CLOEXEC);
+            posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+            while (read(fd, block, sizeof block) > 0) {
+            }
+            close(fd);
+            sleep_for(0.1);
+        }
+        _exit(0);
+    }
+    if (pid < 0 || waitpid(pid, NULL, 0) != pid) {
+        fail("vfork");
+    }
 }
 
 /* Lines of 64 bytes with their number: any loss, repetition or reordering shows in a checksum. */
@@ -424,6 +446,10 @@ static int do_verb(const char *verb, char **word, int left) {
     }
     if (left >= 2 && strcmp(verb, "wait-size") == 0) {
         wait_size(number(word[0]), number(word[1]));
+        return 3;
+    }
+    if (left >= 2 && strcmp(verb, "disk-wait") == 0) {
+        disk_wait(number(word[0]), word[1]);
         return 3;
     }
     if (left >= 2 && strcmp(verb, "write") == 0) {

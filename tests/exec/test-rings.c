@@ -72,7 +72,7 @@ static void ticks_in_tens_and_the_rest_at_the_end(void **state) {
 
 static void samples_have_series_of_their_own(void **state) {
     struct fixture *fixture = *state;
-    struct slow_samples samples = {.count = 2, .time_ns = {1, 2}};
+    struct slow_samples samples = {.count = 2, .time_ns = {1, 2}, .looked = {true, true}};
     recorder_write_samples(&fixture->recorder, &(struct slow_samples){0});
     assert_int_equal(count(fixture, JOURNAL_CHUNK), 0);
     for (size_t i = 0; i < SLOW_COUNT_; i++)
@@ -82,6 +82,17 @@ static void samples_have_series_of_their_own(void **state) {
     assert_int_equal(count(fixture, JOURNAL_CHUNK), 1);
     recorder_write_samples(&fixture->recorder, &samples);
     assert_int_equal(count(fixture, JOURNAL_SERIES), SLOW_COUNT_);
+    assert_int_equal(count(fixture, JOURNAL_CHUNK), 2);
+    /* the network has ticks of its own, and a sample without a look at memory is no hole there */
+    samples.looked[0] = samples.looked[1] = false;
+    for (size_t i = 0; i < SLOW_COUNT_; i++)
+        samples.value[i][0] = samples.value[i][1] = i == SLOW_SENT ? 7 : SHARED_ABSENT;
+    recorder_write_samples(&fixture->recorder, &samples);
+    assert_int_equal(count(fixture, JOURNAL_CHUNK), 3);
+    samples.looked[1] = true;
+    samples.value[SLOW_PSS][1] = 100;
+    recorder_write_samples(&fixture->recorder, &samples);
+    assert_int_equal(count(fixture, JOURNAL_CHUNK), 5);
 }
 
 static void an_incident_is_written_once(void **state) {

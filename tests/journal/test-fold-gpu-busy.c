@@ -42,7 +42,7 @@ static void names_two_stretches_and_their_causes(void **state) {
     near(gpu->busy.value, (6 * 0.8 + 2 * 0.24 + 2 * 0.56) / 19.7, 0.05);
     assert_int_equal(gpu->busy.n, 20);
     near(gpu->unseen.value, 0.3, 1e-9);
-    assert_quantity(gpu->idle_by[GPU_IDLE_NETWORK], "= 0 s");
+    assert_quantity(gpu->idle_by[GPU_IDLE_NETWORK], ">= 0 s"); /* 0.3 s were not seen */
 }
 
 /* The parts of a run by phases are the whole. */
