@@ -175,7 +175,7 @@ static void push_ex(const char *name) {
     (void)CALL(core, NVTX_PUSH_EX, nvtx_push_ex, -2, &attributes);
 }
 static int pop(void) {
-    return CALL(core, NVTX_POP, nvtx_pop, -2);
+    return core[NVTX_POP] != NULL ? ((nvtx_pop)core[NVTX_POP])() : -2;
 }
 static uint64_t start_a(const char *name) {
     return CALL(core, NVTX_START_A, nvtx_start_a, 0, name);
