@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WAIT_FOR_LIST_NS (2 * NS_PER_S) /* of processes, before a device is written */
 #define LISTS_FOR_NONE   3u             /* so many without one of the run's: it did not use it */
@@ -126,7 +127,9 @@ static void decide(struct gpu_watch *watch) {
     struct gpu_visible_verdict verdicts[GPU_DEVICES_MAX];
     size_t place[GPU_DEVICES_MAX], count = 0;
     AUTO_STRBUF struct strbuf group = STRBUF_INIT;
-    bool has_group = gpu_visible_read_group(&root_real, &group) >= 0 && group.length > 0;
+    /* Rules for device files decide only where the driver has such files (not so in WSL). */
+    bool has_group = access(GPU_CONTROL_FILE, F_OK) == 0 &&
+                     gpu_visible_read_group(&root_real, &group) >= 0 && group.length > 0;
     size_t slots = atomic_load(&watch->shared->gpu_count);
     for (size_t s = 0; s < slots; s++) {
         const struct gpu_device_message *message = &watch->device[s].message;

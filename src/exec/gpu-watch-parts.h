@@ -14,6 +14,7 @@
 #define GPU_EVENTS_MAX   32u
 #define GPU_OTHERS_KEPT  256u
 #define GPU_BUFFER       65536u
+#define GPU_CONTROL_FILE "/dev/nvidiactl"
 
 /* Series of a device, in the order of their ids; those of one table have the same ticks. */
 enum gpu_item {

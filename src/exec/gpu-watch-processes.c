@@ -22,7 +22,6 @@
 #define OTHERS_FOR_NS       (60 * NS_PER_S)
 #define BASELINE_NS         (5 * NS_PER_S)
 #define DEVICE_FILES        "/dev/nvidia"
-#define CONTROL_FILE        "/dev/nvidiactl"
 
 void gpu_processes_begin(struct gpu_watch *watch) {
     char name[64];
@@ -83,7 +82,7 @@ static bool exists(int64_t pid) {
  * files (WSL) nothing can be said against it. */
 static bool uses_driver(int64_t pid) {
     char path[64], target[sizeof DEVICE_FILES];
-    if (access(CONTROL_FILE, F_OK) < 0)
+    if (access(GPU_CONTROL_FILE, F_OK) < 0)
         return true;
     snprintf(path, sizeof path, "/proc/%lld/fd", (long long)pid);
     DIR *folder = opendir(path);
