@@ -246,6 +246,11 @@ static int begin(struct scene *scene, int64_t began_utc_ns, struct err *err) {
     if (rc < 0) {
         return rc;
     }
+    if (scene->plan != NULL && scene->plan->environment_count > 1 && start.environment == NULL &&
+        start.offer == NULL) {
+        cli_warning(_("no environment is named, and the plan has several: what this session idles "
+                      "counts for none of them ('--env ID' names one)"));
+    }
     AUTO_FREE char *note = mem_printf(
         _("session %s begins; 'probelauf session stop' ends it%s"), id + UUID_TEXT_SIZE - 9,
         scene->plan == NULL ? _(" (no plan is here: it counts for no study)") : "");

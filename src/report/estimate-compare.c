@@ -98,9 +98,11 @@ static json_t *missing_in(const json_t *set, const json_t *other) {
     return list;
 }
 
-static void compare_runs(const json_t *before, const json_t *after, json_t *reasons) {
-    const json_t *a = json_get_array(json_get_object(before, "snapshot"), "runs");
-    const json_t *b = json_get_array(json_get_object(after, "snapshot"), "runs");
+/* what: "runs" or "sessions". */
+static void compare_records(const json_t *before, const json_t *after, const char *what,
+                            json_t *reasons) {
+    const json_t *a = json_get_array(json_get_object(before, "snapshot"), what);
+    const json_t *b = json_get_array(json_get_object(after, "snapshot"), what);
     AUTO_JSON json_t *was_there = json_object(), *is_there = json_object();
     add_to_set(was_there, a);
     add_to_set(is_there, b);
@@ -108,7 +110,7 @@ static void compare_runs(const json_t *before, const json_t *after, json_t *reas
         return;
     AUTO_FREE char *was = mem_printf("%zu", json_array_size(a));
     AUTO_FREE char *is = mem_printf("%zu", json_array_size(b));
-    add_reason(reasons, "runs", NULL, was, is);
+    add_reason(reasons, what, NULL, was, is);
 }
 
 static const json_t *find_by(const json_t *list, const char *key, const char *value) {
@@ -322,6 +324,7 @@ static void add_sources_of(json_t *set, const json_t *quantity) {
 /* The runs under all figures of an estimate. */
 static json_t *used_runs(const json_t *estimate) {
     json_t *set = json_object();
+    const json_t *sessions = json_get_array(json_get_object(estimate, "snapshot"), "sessions");
     const json_t *blocks = json_get_array(estimate, "blocks");
     for (size_t i = 0; i < json_array_size(blocks); i++) {
         const json_t *block = json_array_get(blocks, i);
@@ -332,6 +335,11 @@ static json_t *used_runs(const json_t *estimate) {
                                      "time"));
         add_sources_of(set, json_get_object(json_get_object(block, "host_memory"), "need"));
         add_sources_of(set, json_get_object(json_get_object(block, "gpu_memory"), "need"));
+    }
+    for (size_t i = 0; i < json_array_size(sessions); i++) {
+        const char *id = json_string_value(json_array_get(sessions, i));
+        if (id)
+            json_object_del(set, id);
     }
     return set;
 }
@@ -380,7 +388,8 @@ json_t *report_estimate_compare_json(const json_t *before, const json_t *after,
                                      const struct study *study) {
     json_t *json = json_object(), *reasons = json_array();
     compare_snapshots(before, after, reasons);
-    compare_runs(before, after, reasons);
+    compare_records(before, after, "runs", reasons);
+    compare_records(before, after, "sessions", reasons);
     compare_settings(before, after, reasons);
     struct comparison comparison = {.reasons = reasons, .changed = json_array()};
     struct figure total = {.section = "total"};
@@ -411,6 +420,7 @@ static void add_reason_text(struct strbuf *out, const json_t *reason) {
         {"seed", N_("another seed")},
         {"draws", N_("another number of simulated futures")},
         {"runs", N_("other runs were there")},
+        {"sessions", N_("other sessions were there")},
     };
     const char *what = json_get_text(reason, "what", "");
     const char *before = json_get_text(reason, "before", NULL);
@@ -438,6 +448,7 @@ static const char *cause_words(const char *cause) {
         {"seed", N_("seed")},
         {"draws", N_("number of futures")},
         {"runs", N_("runs")},
+        {"sessions", N_("sessions")},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(known); i++)
         if (strcmp(cause, known[i].cause) == 0)
@@ -448,12 +459,24 @@ static const char *cause_words(const char *cause) {
 #define SOURCES_SHOWN 3u
 
 /* "run a1b2c3d4, run b2c3d4e5 and 4 more" */
-static void add_sources(struct strbuf *out, const json_t *list) {
+static bool has_text(const json_t *list, const char *text) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *one = json_string_value(json_array_get(list, i));
+        if (one && is_same(one, text))
+            return true;
+    }
+    return false;
+}
+
+/* sessions: ids that are of no run. */
+static void add_sources(struct strbuf *out, const json_t *list, const json_t *sessions) {
     size_t count = json_array_size(list);
     for (size_t i = 0; i < count && i < SOURCES_SHOWN; i++) {
         const char *source = json_string_value(json_array_get(list, i));
         strbuf_add_str(out, i > 0 ? ", " : "");
-        if (source && is_run_id(source))
+        if (source && has_text(sessions, source))
+            strbuf_printf(out, _("session %s"), facts_id_tail(source));
+        else if (source && is_run_id(source))
             strbuf_printf(out, _("run %s"), facts_id_tail(source));
         else
             strbuf_add_str(out, source ? source : "");
@@ -463,21 +486,21 @@ static void add_sources(struct strbuf *out, const json_t *list) {
 }
 
 /* "without run a1b2c3d4, with run b2c3d4e5" */
-static void add_other_sources(struct strbuf *out, const json_t *changed) {
+static void add_other_sources(struct strbuf *out, const json_t *changed, const json_t *sessions) {
     const json_t *gone = json_get_array(changed, "gone"), *added = json_get_array(changed, "added");
     if (json_array_size(gone) > 0) {
         strbuf_add_str(out, _("without "));
-        add_sources(out, gone);
+        add_sources(out, gone, sessions);
     }
     if (json_array_size(added) > 0) {
         strbuf_add_str(out, json_array_size(gone) > 0 ? "; " : "");
         strbuf_add_str(out, _("with "));
-        add_sources(out, added);
+        add_sources(out, added, sessions);
     }
 }
 
 /* That there are other runs says less than which. */
-static void add_causes(struct strbuf *out, const json_t *changed) {
+static void add_causes(struct strbuf *out, const json_t *changed, const json_t *sessions) {
     const json_t *why = json_get_array(changed, "why");
     bool named = false;
     for (size_t i = 0; i < json_array_size(why); i++) {
@@ -487,7 +510,7 @@ static void add_causes(struct strbuf *out, const json_t *changed) {
         strbuf_add_str(out, out->length > 0 ? ", " : "");
         if (strcmp(cause, "sources") == 0) {
             named = true;
-            add_other_sources(out, changed);
+            add_other_sources(out, changed, sessions);
         } else {
             strbuf_add_str(out, cause_words(cause));
         }
@@ -558,7 +581,8 @@ static json_t *visible(const json_t *changed) {
     return list;
 }
 
-static void changed_table(const json_t *changed, struct report_style style, struct strbuf *out) {
+static void changed_table(const json_t *changed, const json_t *sessions, struct report_style style,
+                          struct strbuf *out) {
     const struct layout_column columns[] = {
         {.title = _("figure")},
         {.title = _("before")},
@@ -576,7 +600,7 @@ static void changed_table(const json_t *changed, struct report_style style, stru
         figure_name(&name, entry);
         add_json_quantity(&before, json_object_get(entry, "before"), false, style.ascii);
         add_json_quantity(&after, json_object_get(entry, "after"), false, style.ascii);
-        add_causes(&causes, entry);
+        add_causes(&causes, entry, sessions);
         layout_table_cell(table, strbuf_str(&name), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&before), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&after), LAYOUT_BOLD);
@@ -695,7 +719,10 @@ void report_estimate_compare_text(const json_t *compare, struct report_style sty
     if (count == 0)
         return;
     layout_heading(out, style, _("Changed figures"));
-    changed_table(changed, style, out);
+    changed_table(changed,
+                  json_get_array(json_get_object(json_get_object(compare, "estimate"), "snapshot"),
+                                 "sessions"),
+                  style, out);
     changed_totals(changed, style, out);
     layout_legend(out, style);
 }

@@ -133,6 +133,10 @@ static json_t *snapshot_json(const struct estimate *estimate) {
     for (size_t i = 0; i < estimate->study->run_count; i++)
         json_array_append_new(runs, json_text(estimate->study->runs[i].run->id));
     json_put(json, "runs", runs);
+    json_t *sessions = json_array();
+    for (size_t i = 0; i < input->session_count; i++)
+        json_array_append_new(sessions, json_text(input->sessions[i].id));
+    json_put(json, "sessions", sessions);
     return json;
 }
 

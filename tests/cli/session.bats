@@ -254,7 +254,17 @@ YAML
 s = json.load(open("start.json"))["session"]
 assert s["environment"] == "there" and s["study"], s
 assert s["paid"]["value"] == 3600.0 and "increment" in s["paid"]["method"], s["paid"]'
+    # shellcheck disable=SC2016 # the command's own variables
+    "$PROBELAUF" session watch --after 100ms --every 100ms --exec 'touch told' 2>watch.err 3>&- &
+    watch=$!
+    until_true test -e told
+    kill -TERM "$watch"
+    wait "$watch"
+    grep -q "a machine that is paid has been idle.*offer 'lambda' costs 2.49 EUR per hour" watch.err
     probelauf session stop
+    run probelauf session start
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: no environment is named"* ]]
 }
 
 @test "the estimate takes its idle time from the sessions of the environment" {
