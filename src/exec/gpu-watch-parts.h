@@ -16,7 +16,11 @@
 #define GPU_BUFFER       65536u
 #define GPU_CONTROL_FILE "/dev/nvidiactl"
 
-/* Series of a device, in the order of their ids; those of one table have the same ticks. */
+#define GPU_ROWS_MAX    32u
+#define GPU_ROW_COLUMNS 6u
+
+/* Series of a device, in the order of their ids; those of one table or of the same rows have the
+ * same ticks. */
 enum gpu_item {
     GPU_USED = 0,
     GPU_USED_MIN,
@@ -33,15 +37,18 @@ enum gpu_item {
     GPU_BUSY,
     GPU_ITEMS_
 };
-enum gpu_table_name {
-    GPU_TABLE_USED = 0,
-    GPU_TABLE_REDUCED,
-    GPU_TABLE_SECOND,
-    GPU_TABLE_PROCESSES,
-    GPU_TABLES_
+enum gpu_table_name { GPU_TABLE_USED = 0, GPU_TABLE_REDUCED, GPU_TABLES_ };
+enum gpu_rows_name { GPU_ROWS_SECOND = 0, GPU_ROWS_PROCESSES, GPU_ROWS_ };
+
+/* What one device was asked once a second, not written yet: the helper asks them one after the
+ * other, so each has times of its own. */
+struct gpu_rows {
+    size_t ticks;
+    int64_t time_ns[GPU_ROWS_MAX];
+    int64_t value[GPU_ROW_COLUMNS][GPU_ROWS_MAX];
 };
 
-/* Ticks that are not written yet. A tick is one round over the devices. */
+/* Memory of all devices, not written yet. A tick is one round over the devices. */
 struct gpu_table {
     size_t ticks;
     int64_t time_ns[GPU_TICKS_MAX];
@@ -72,6 +79,7 @@ struct gpu_device {
     /* of the current second, after the first ten minutes; count 0: none */
     int64_t second, second_time_ns, min_bytes, max_bytes, sum_bytes, count;
     int64_t lost_t_ns; /* SHARED_ABSENT: it is there */
+    struct gpu_rows rows[GPU_ROWS_];
     /* windows of use, not written yet */
     size_t windows;
     int64_t window_t_ns[GPU_WINDOWS_KEPT], window_percent[GPU_WINDOWS_KEPT];
@@ -157,9 +165,9 @@ void gpu_device_write_probe(struct gpu_watch *watch, bool last);
 const char *gpu_why_reason(int32_t why); /* NULL: it was read */
 
 /* ---- gpu-watch-series.c ---- */
-/* Values of one device for all columns of a table. */
-void gpu_table_add(struct gpu_watch *watch, enum gpu_table_name name, size_t slot, int64_t t_ns,
-                   const int64_t *values);
+/* One row: a value for each column. */
+void gpu_rows_add(struct gpu_watch *watch, enum gpu_rows_name name, size_t slot, int64_t t_ns,
+                  const int64_t *values);
 void gpu_series_used(struct gpu_watch *watch, size_t slot, int64_t t_ns, int64_t bytes);
 void gpu_series_windows(struct gpu_watch *watch, size_t slot,
                         const struct gpu_windows_message *message);

@@ -187,7 +187,7 @@ void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
     count_up(gpu, &sums);
     int64_t values[] = {sums.ours_told ? sums.ours_bytes : CHUNK_ABSENT,
                         sums.others_told ? sums.others_bytes : CHUNK_ABSENT};
-    gpu_table_add(watch, GPU_TABLE_PROCESSES, slot, t_ns, values);
+    gpu_rows_add(watch, GPU_ROWS_PROCESSES, slot, t_ns, values);
 }
 
 /* ---- after the end ---- */

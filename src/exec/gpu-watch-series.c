@@ -53,8 +53,14 @@ static const struct {
 } tables[GPU_TABLES_] = {
     [GPU_TABLE_USED] = {GPU_USED, 1, 50 * NS_PER_MS},
     [GPU_TABLE_REDUCED] = {GPU_USED_MIN, 3, 500 * NS_PER_MS},
-    [GPU_TABLE_SECOND] = {GPU_POWER, 6, 500 * NS_PER_MS},
-    [GPU_TABLE_PROCESSES] = {GPU_PROCESS_USED, 2, 500 * NS_PER_MS},
+};
+
+static const struct {
+    enum gpu_item first;
+    size_t columns;
+} rows_of[GPU_ROWS_] = {
+    [GPU_ROWS_SECOND] = {GPU_POWER, 6},
+    [GPU_ROWS_PROCESSES] = {GPU_PROCESS_USED, 2},
 };
 
 static uint32_t id_of(size_t slot, enum gpu_item item) {
@@ -168,20 +174,54 @@ static void add_tick(struct gpu_watch *watch, enum gpu_table_name name, int64_t 
     table->time_ns[table->ticks++] = t_ns;
 }
 
-void gpu_table_add(struct gpu_watch *watch, enum gpu_table_name name, size_t slot, int64_t t_ns,
-                   const int64_t *values) {
+static void add_to_table(struct gpu_watch *watch, enum gpu_table_name name, size_t slot,
+                         int64_t t_ns, const int64_t *values) {
     struct gpu_table *table = &watch->table[name];
     size_t columns = tables[name].columns;
-    bool any = false;
-    for (size_t c = 0; c < columns; c++)
-        any = any || values[c] != CHUNK_ABSENT;
-    if (!any)
-        return;
     int64_t last_ns = table->ticks > 0 ? table->time_ns[table->ticks - 1] : INT64_MIN;
     if (table->ticks == 0 || table->told[slot] || t_ns - last_ns > tables[name].round_ns)
         add_tick(watch, name, t_ns > last_ns ? t_ns : last_ns);
     memcpy(cell(table, columns, table->ticks - 1, slot), values, columns * sizeof *values);
     table->told[slot] = true;
+}
+
+/* ---- rows of one device ---- */
+
+static void write_rows(struct gpu_watch *watch, enum gpu_rows_name name, size_t slot) {
+    struct gpu_rows *rows = &watch->device[slot].rows[name];
+    if (rows->ticks == 0)
+        return;
+    uint32_t series[GPU_ROW_COLUMNS];
+    int64_t values[GPU_ROW_COLUMNS * GPU_ROWS_MAX];
+    struct chunk chunk = {
+        .series = series, .time_ns = rows->time_ns, .tick_count = rows->ticks, .value = values};
+    bool written = true;
+    for (size_t c = 0; c < rows_of[name].columns; c++)
+        written = add_column(watch, &chunk, slot, (enum gpu_item)(rows_of[name].first + c),
+                             rows->value[c], 1) &&
+                  written;
+    if (chunk.series_count > 0)
+        written = recorder_write_chunk(watch->recorder, &chunk) && written;
+    size_t last = rows->ticks - 1;
+    rows->ticks = 0;
+    if (!written)
+        lost(watch, rows->time_ns[0], rows->time_ns[last]);
+}
+
+void gpu_rows_add(struct gpu_watch *watch, enum gpu_rows_name name, size_t slot, int64_t t_ns,
+                  const int64_t *values) {
+    struct gpu_rows *rows = &watch->device[slot].rows[name];
+    bool any = false;
+    for (size_t c = 0; c < rows_of[name].columns; c++)
+        any = any || values[c] != CHUNK_ABSENT;
+    if (!any || (rows->ticks > 0 && t_ns < rows->time_ns[rows->ticks - 1]))
+        return;
+    if (rows->ticks == GPU_ROWS_MAX)
+        write_rows(watch, name, slot);
+    rows->time_ns[rows->ticks] = t_ns;
+    for (size_t c = 0; c < rows_of[name].columns; c++)
+        rows->value[c][rows->ticks] = values[c];
+    rows->ticks++;
 }
 
 /* ---- memory ---- */
@@ -191,14 +231,14 @@ static void end_second(struct gpu_watch *watch, size_t slot) {
     if (device->count == 0)
         return;
     int64_t values[] = {device->min_bytes, device->sum_bytes / device->count, device->max_bytes};
-    gpu_table_add(watch, GPU_TABLE_REDUCED, slot, device->second_time_ns, values);
+    add_to_table(watch, GPU_TABLE_REDUCED, slot, device->second_time_ns, values);
     device->count = 0;
 }
 
 void gpu_series_used(struct gpu_watch *watch, size_t slot, int64_t t_ns, int64_t bytes) {
     struct gpu_device *device = &watch->device[slot];
     if (t_ns < FULL_NS) {
-        gpu_table_add(watch, GPU_TABLE_USED, slot, t_ns, &bytes);
+        add_to_table(watch, GPU_TABLE_USED, slot, t_ns, &bytes);
         return;
     }
     int64_t second = t_ns / NS_PER_S;
@@ -261,8 +301,11 @@ void gpu_series_write(struct gpu_watch *watch, bool all) {
         end_second(watch, s);
     for (size_t t = 0; t < GPU_TABLES_; t++)
         write_table(watch, (enum gpu_table_name)t);
-    for (size_t s = 0; s < slots; s++)
+    for (size_t s = 0; s < slots; s++) {
+        for (size_t r = 0; r < GPU_ROWS_; r++)
+            write_rows(watch, (enum gpu_rows_name)r, s);
         write_windows(watch, s);
+    }
 }
 
 void gpu_series_done(struct gpu_watch *watch) {

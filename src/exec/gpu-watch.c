@@ -265,7 +265,7 @@ static void take_sample(struct gpu_watch *watch, const struct gpu_sample_message
     int64_t values[] = {message->power_mw,      message->energy_mj,
                         message->clock_sm_mhz,  message->clock_memory_mhz,
                         message->event_reasons, message->ecc_uncorrected};
-    gpu_table_add(watch, GPU_TABLE_SECOND, slot, t_ns, values);
+    gpu_rows_add(watch, GPU_ROWS_SECOND, slot, t_ns, values);
 }
 
 static void take_event(struct gpu_watch *watch, const struct gpu_event_message *message) {
