@@ -46,7 +46,8 @@ static void test_nothing_known(void **state) {
     assert_string_equal(runs->items[1]->name, "a=1");
     assert_says(runs->remedy, "and 1 more run");
     assert_remedy(e, "compare", COMPONENT_RETRIES, "no run of it was made", "-c a=0");
-    assert_remedy(e, "compare", COMPONENT_IDLE, "no session was recorded", "--set compare.idle=TIME");
+    assert_remedy(e, "compare", COMPONENT_IDLE, "no session was recorded",
+                  "--set compare.idle=TIME");
     assert_remedy(e, "compare", COMPONENT_CHECKING, "not seen",
                   "mark phase 'evaluate' in the runs, give the block a step for it, or assume it "
                   "with --set compare.checking=TIME");
