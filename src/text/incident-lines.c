@@ -150,7 +150,7 @@ bool incident_has_number(const char *line, const char *behind) {
 /* One of the words lies between line and at. */
 static bool stands_before(const char *line, const char *at, const char *word) {
     const char *found = strstr(line, word);
-    return found && found < at;
+    return found && found + strlen(word) <= at;
 }
 
 bool incident_is_quoted(const char *line, const char *at) {
@@ -162,13 +162,13 @@ bool incident_is_quoted(const char *line, const char *at) {
         "means that",  "looks like this"};
     static const char *const source[] = {"raise ",  "print(",  "logger.", "logging.", "warn(",
                                          "except ", "if '",    "if \"",   "assert ",  "grep ",
-                                         "echo ",   "in str(", "// ",     "return "};
+                                         "echo ",   "in str(", "// ",     " # "};
     const char *text = incident_skip_prefix(line);
     const char *from = *text == '`' ? text + 1 : text; /* the whole line was quoted and pasted */
     size_t ticks = 0;
 
     for (const char *c = from; c < at; c++)
-        ticks += *c == '`';
+        ticks = *c == '`' ? ticks + 1 : *c == '\'' && ticks % 2 == 1 ? ticks + 1 : ticks;
     if (ticks % 2 == 1)
         return true;
     if (text < at && (str_starts_with(text, "# ") || str_starts_with(text, "## ") ||

@@ -130,6 +130,8 @@ static const struct incident_rule rules[] = {
     {.name = "access_unknown", .all = {"403 Forbidden: ", "uthoriz"}, .figures = {HTTP("403")}},
     {.name = "access_unknown", .all = {"Invalid credentials in Authorization header"}},
     {.name = "access_unknown", .all = {"Invalid username or password."}},
+    {.name = "access_unknown", .all = {"LocalTokenNotFoundError"}},
+    {.name = "access_unknown", .all = {"Token is required (", "no token found"}},
     {.name = "access_unknown", .all = {"Invalid user token"}},
     {.name = "access_unknown",
      .all = {"doesn't exist on the Hub or cannot be accessed"},
