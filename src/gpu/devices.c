@@ -68,6 +68,7 @@ void device_is_back(struct watch *watch, struct device *device) {
     device->facts.detail[0] = '\0';
     device->slow_ns = 0; /* everything is asked again at once */
     device->window_us = 0;
+    device->windows_ns = 0;
     event_tell(watch, device, GPU_EVENT_BACK, 0, "");
 }
 
@@ -231,6 +232,7 @@ static void device_ask(struct watch *watch, struct device *device, bool again) {
     }
     if (first || again) {
         device->window_us = 0;
+        device->windows_ns = 0;
         device->has_events = false;
         device->slow_ns = 0;
     }

@@ -194,24 +194,48 @@ static int windows_of_rates(struct watch *watch, struct device *device,
     return code;
 }
 
-/* The windows that the driver has finished since the last look. A first look takes none: they are
- * of the time before. *ret_impossible: some were no windows. */
+/* The driver's buffer since the last look. Asked with more room than it has, some may refuse. */
+static int ask_samples(struct watch *watch, struct device *device, int *type, unsigned *count,
+                       struct nvml_sample *sample) {
+    int code = ASK(watch, device, DeviceGetSamples, device->handle, NVML_SAMPLES_GPU_UTILIZATION,
+                   device->window_us, type, count, sample);
+    if (code == NVML_INVALID_ARGUMENT || code == NVML_INSUFFICIENT_SIZE) {
+        code = ASK(watch, device, DeviceGetSamples, device->handle, NVML_SAMPLES_GPU_UTILIZATION,
+                   device->window_us, type, count, NULL);
+        *count = *count > SAMPLES_MAX ? SAMPLES_MAX : *count;
+        if (code == NVML_SUCCESS) {
+            code = ASK(watch, device, DeviceGetSamples, device->handle,
+                       NVML_SAMPLES_GPU_UTILIZATION, device->window_us, type, count, sample);
+        }
+    }
+    return code;
+}
+
+static void add_window(struct gpu_windows_message *windows, int64_t end_ns, uint64_t percent) {
+    if (windows->count == GPU_WINDOWS_MAX) { /* the oldest gives way */
+        memmove(&windows->window[0], &windows->window[1],
+                sizeof windows->window - sizeof windows->window[0]);
+        windows->count--;
+    }
+    windows->window[windows->count++] =
+        (struct gpu_window){.end_ns = end_ns, .percent = (int32_t)percent};
+}
+
+/* The windows that the driver has finished since the last look. Of a first look, those that ended
+ * before it are left out. *ret_impossible: some were no windows. */
 static int windows_of_buffer(struct watch *watch, struct device *device,
                              struct gpu_windows_message *windows, bool *ret_impossible) {
     struct nvml_sample sample[SAMPLES_MAX];
     unsigned count = SAMPLES_MAX;
     int type = -1;
-    int64_t real_ns = clock_ns(CLOCK_REALTIME), now_ns = clock_ns(CLOCK_MONOTONIC);
-    bool first = device->window_us == 0;
-    if (first) {
-        device->window_us = (uint64_t)(real_ns / 1000);
-    }
     memset(sample, 0, sizeof sample);
-    int code = ASK(watch, device, DeviceGetSamples, device->handle, NVML_SAMPLES_GPU_UTILIZATION,
-                   device->window_us, &type, &count, sample);
+    int code = ask_samples(watch, device, &type, &count, sample);
     if (code != NVML_SUCCESS) {
         return code == NVML_NOT_FOUND || code == NVML_NO_DATA ? NVML_SUCCESS : code;
     }
+    struct gpu_now now = {.real_ns = clock_ns(CLOCK_REALTIME),
+                          .boot_ns = clock_ns(CLOCK_BOOTTIME),
+                          .mono_ns = clock_ns(CLOCK_MONOTONIC)};
     count = count > SAMPLES_MAX ? SAMPLES_MAX : count;
     uint64_t seen_us = device->window_us, newest_us = seen_us;
     for (unsigned i = 0; i < count; i++) {
@@ -220,21 +244,29 @@ static int windows_of_buffer(struct watch *watch, struct device *device,
         if (stamp <= seen_us && stamp != 0) {
             continue; /* some drivers send the whole buffer whatever they are asked */
         }
-        if (percent > GPU_PERCENT_BELIEVED || !gpu_window_end(stamp, real_ns, now_ns, &end_ns)) {
+        if (!gpu_window_end(stamp, &now, &end_ns)) {
             *ret_impossible = true;
             continue;
         }
         newest_us = stamp > newest_us ? stamp : newest_us;
-        if (windows->count == GPU_WINDOWS_MAX) { /* the oldest give way: they are the fewest news */
-            memmove(&windows->window[0], &windows->window[1],
-                    sizeof windows->window - sizeof windows->window[0]);
-            windows->count--;
+        if (percent > GPU_PERCENT_BELIEVED) {
+            *ret_impossible = true;
+        } else if (end_ns > device->windows_ns || seen_us != 0) {
+            add_window(windows, end_ns, percent);
         }
-        windows->window[windows->count++] =
-            (struct gpu_window){.end_ns = end_ns, .percent = (int32_t)percent};
     }
     device->window_us = newest_us;
     return NVML_SUCCESS;
+}
+
+/* True: some drivers fill no buffer while the board is idle, which must not look like blindness. */
+static bool is_dry(struct device *device, const struct gpu_windows_message *windows,
+                   bool impossible) {
+    if (windows->count > 0 || impossible) {
+        device->windows_ns = windows->asked_ns;
+        return false;
+    }
+    return windows->asked_ns - device->windows_ns > SECOND_NS * 3 / 2;
 }
 
 /* False: nothing to tell. */
@@ -248,10 +280,13 @@ static bool windows_read(struct watch *watch, struct device *device,
         return false;
     }
     bool impossible = false;
+    device->windows_ns = device->windows_ns == 0 ? windows->asked_ns : device->windows_ns;
     int code =
         device->rates ? NVML_NOT_SUPPORTED : windows_of_buffer(watch, device, windows, &impossible);
     if (code == NVML_NOT_SUPPORTED || code == NVML_FUNCTION_NOT_FOUND) {
         device->rates = true;
+    }
+    if (device->rates || (code == NVML_SUCCESS && is_dry(device, windows, impossible))) {
         code = windows_of_rates(watch, device, windows);
         impossible = code == NVML_SUCCESS && windows->count == 0;
     }

@@ -82,15 +82,22 @@ bool gpu_name_is_integrated(const char *name) {
     return false;
 }
 
-bool gpu_window_end(uint64_t stamp_us, int64_t real_ns, int64_t mono_ns, int64_t *ret_ns) {
-    const int64_t hour_ns = (int64_t)3600 * 1000000000, ahead_ns = (int64_t)5 * 1000000000;
+bool gpu_window_end(uint64_t stamp_us, const struct gpu_now *now, int64_t *ret_ns) {
+    const int64_t hour_ns = (int64_t)3600 * 1000000000, ahead_ns = 1000000000;
+    const int64_t clocks[] = {now->real_ns, now->boot_ns, now->mono_ns};
     if (stamp_us == 0 || stamp_us > (uint64_t)INT64_MAX / 1000) {
         return false;
     }
-    int64_t age_ns = real_ns - (int64_t)stamp_us * 1000;
-    if (age_ns > hour_ns || age_ns < -ahead_ns) {
+    int64_t best_ns = hour_ns + 1;
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        int64_t age_ns = clocks[i] - (int64_t)stamp_us * 1000;
+        if (age_ns >= -ahead_ns && age_ns < best_ns) {
+            best_ns = age_ns;
+        }
+    }
+    if (best_ns > hour_ns) {
         return false;
     }
-    *ret_ns = mono_ns - age_ns;
+    *ret_ns = now->mono_ns - best_ns;
     return true;
 }

@@ -34,6 +34,11 @@ enum gpu_why gpu_memory_check(uint64_t total, uint64_t used);
 /* True: a part of a chip whose memory is the host's, by its name (Jetson, GB10). */
 bool gpu_name_is_integrated(const char *name);
 
-/* A driver's time stamp (microseconds of CLOCK_REALTIME) in CLOCK_MONOTONIC. False: it cannot be a
- * time of the last hour. */
-bool gpu_window_end(uint64_t stamp_us, int64_t real_ns, int64_t mono_ns, int64_t *ret_ns);
+/* One moment in the clocks that drivers take for their time stamps. */
+struct gpu_now {
+    int64_t real_ns, boot_ns, mono_ns;
+};
+/* A driver's time stamp in CLOCK_MONOTONIC. Drivers differ: microseconds since 1970, or since the
+ * boot with or without suspension; it is taken for the one that puts it nearest to now. False: it
+ * cannot be a time of the last hour in any of them. */
+bool gpu_window_end(uint64_t stamp_us, const struct gpu_now *now, int64_t *ret_ns);

@@ -36,7 +36,8 @@ struct device {
     int process_api;    /* suffix that answered; 0: none yet */
     int64_t memory_ns;  /* not before: next query of a lost board */
     int64_t slow_ns;    /* next query of what is read once a second */
-    uint64_t window_us; /* the driver's time stamp of the newest window seen */
+    uint64_t window_us; /* the driver's time stamp of the newest window seen; 0: none yet */
+    int64_t windows_ns; /* when one was seen last, or the first look */
     struct accounted accounted[ACCOUNTED_MAX];
     uint32_t accounted_count;
     bool accounting_begun;

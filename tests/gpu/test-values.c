@@ -76,17 +76,25 @@ static void integrated_by_name(void **state) {
 
 static void time_stamps(void **state) {
     (void)state;
-    const int64_t real = 1700000000000000000, mono = 5000000000;
+    /* up for 5000 s, of them 1000 suspended */
+    const struct gpu_now now = {
+        .real_ns = 1700000000000000000, .boot_ns = 5000000000000, .mono_ns = 4000000000000};
+    const uint64_t real_us = 1700000000000000, boot_us = 5000000000, mono_us = 4000000000;
+    const uint64_t clocks[] = {real_us, boot_us, mono_us};
     int64_t end = -1;
-    assert_true(gpu_window_end(1700000000000000 - 250000, real, mono, &end));
-    assert_int_equal(end, mono - 250000000);
-    assert_true(gpu_window_end(1700000000000000 + 1000, real, mono, &end));
-    assert_int_equal(end, mono + 1000000);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(gpu_window_end(clocks[i] - 250000, &now, &end));
+        assert_int_equal(end, now.mono_ns - 250000000);
+        assert_true(gpu_window_end(clocks[i] + 1000, &now, &end));
+        assert_int_equal(end, now.mono_ns + 1000000);
+    }
     end = -1;
-    assert_false(gpu_window_end(0, real, mono, &end));
-    assert_false(gpu_window_end(UINT64_MAX, real, mono, &end));
-    assert_false(gpu_window_end(1700000000000000 - 3601000000, real, mono, &end));
-    assert_false(gpu_window_end(1700000000000000 + 6000000, real, mono, &end));
+    assert_false(gpu_window_end(0, &now, &end));
+    assert_false(gpu_window_end(1, &now, &end));
+    assert_false(gpu_window_end(UINT64_MAX, &now, &end));
+    assert_false(gpu_window_end(real_us - 3601000000, &now, &end));
+    assert_false(gpu_window_end(real_us + 6000000, &now, &end));
+    assert_false(gpu_window_end(boot_us + 6000000, &now, &end));
     assert_int_equal(end, -1);
 }
 

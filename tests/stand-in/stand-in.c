@@ -30,6 +30,7 @@ static struct {
     double epoch_s;      /* CLOCK_MONOTONIC at which the script's time is 0 */
     double epoch_real_s; /* the same moment of CLOCK_REALTIME; kept, so that a window keeps its
                             stamp */
+    double epoch_boot_s; /* and of CLOCK_BOOTTIME */
     double speed;
     double opened_s; /* script time of nvmlInit */
     bool initialized;
@@ -87,9 +88,11 @@ static int load(void) {
         lib.epoch_s = epoch != NULL ? strtod(epoch, NULL) / 1e9 : process_start_s();
     }
     if (lib.epoch_real_s <= 0) {
-        struct timespec real;
+        struct timespec real, boot;
         clock_gettime(CLOCK_REALTIME, &real);
+        clock_gettime(CLOCK_BOOTTIME, &boot);
         double since_s = monotonic_s() - lib.epoch_s;
+        lib.epoch_boot_s = (double)boot.tv_sec + (double)boot.tv_nsec / 1e9 - since_s;
         lib.epoch_real_s = (double)real.tv_sec + (double)real.tv_nsec / 1e9 - since_s;
     }
     lib.trace = lib.trace != NULL ? lib.trace : trace_read(path);
@@ -359,11 +362,13 @@ int nvmlDeviceGetSamples(nvml_device handle, int type, unsigned long long last_u
     *value_type = NVML_VALUE_UNSIGNED_INT;
     for (long i = oldest; i <= newest && *count < room; i++) {
         double end_s = (double)i * window_s;
-        uint64_t stamp = (uint64_t)((lib.epoch_real_s + end_s) * 1e6);
+        double zero_s = device->boot_stamps ? lib.epoch_boot_s : lib.epoch_real_s;
+        uint64_t stamp = (uint64_t)((zero_s + end_s) * 1e6);
         /* The middle of the window: at its edges the script may just be changing. */
         if (stamp > last_us && i > 0 &&
             trace_value(lib.trace, number, ITEM_UTIL, (end_s - window_s / 2) * lib.speed, &percent,
-                        &plus)) {
+                        &plus) &&
+            (percent > 0 || !device->dry)) {
             sample[(*count)++] =
                 (struct nvml_sample){.time_us = stamp, .value.ui = (uint32_t)percent};
         }

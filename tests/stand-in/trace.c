@@ -180,6 +180,9 @@ static bool read_device(struct trace *trace, const struct words *words, bool sli
     device->window_s = seconds_or(find(words, 2, "window"), 1.0 / 6);
     const char *utilization = find(words, 2, "utilization");
     device->rates_only = utilization != NULL && strcmp(utilization, "rates") == 0;
+    device->dry = utilization != NULL && strcmp(utilization, "dry") == 0;
+    const char *stamps = find(words, 2, "stamps");
+    device->boot_stamps = stamps != NULL && strcmp(stamps, "boot") == 0;
     return device->window_s > 0;
 }
 

@@ -71,7 +71,9 @@ struct trace_device {
     unsigned power_limit_mw;                             /* 0: not supported */
     uint32_t gpu_instance, compute_instance;
     double window_s;
-    bool rates_only;
+    bool rates_only;  /* no buffer of windows */
+    bool dry;         /* the buffer holds no windows in which nothing ran */
+    bool boot_stamps; /* its time stamps count from the boot */
 };
 
 struct trace {
