@@ -154,11 +154,13 @@ assert s["amount"]["state"] == "open" and s["paid"]["reason"] == "no-offer"'
     [ "$(session '(s["gaps"][-1]["reason"], s["gaps"][-1]["suggestion"])')" = '["unknown", "failure-handling"]' ]
     [ "$(session 's["idle_by_reason"]["failure-handling"]["value"]')" = 0.0 ]
     probelauf session status | grep -q "the run before it failed"
-    probelauf run -q -- "$CHILD" sleep 3 3>&- &
+    "$PROBELAUF" run -q -- "$CHILD" sleep 60 3>&- &
+    monitor=$!
     until_true session_is 's["runs"][-1]["running"]' true
     run probelauf session note --reason decision
     fails 1 session-no-gap
-    wait
+    kill -TERM "$monitor"
+    wait "$monitor" || true
 }
 
 @test "kill -9 of everything leaves a session that goes on" {
