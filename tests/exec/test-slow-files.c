@@ -41,10 +41,13 @@ static void finds_each_once(void **state) {
     static struct slow_files files;
     static struct told told;
     _Atomic int pids[2] = {getpid(), 1 << 30}; /* the second one does not live */
-    AUTO_CLOSE int open_fd = open_new(*state, "model.safetensors", 4096);
-    AUTO_CLOSE int small = open_new(*state, "small.bin", 4096);
-    AUTO_CLOSE int large = open_new(*state, "large.bin", INT64_C(17) << 20);
-    AUTO_CLOSE int other = open_new(*state, "data.csv", INT64_C(17) << 20);
+    int open_files[] = {
+        open_new(*state, "model.safetensors", 4096),
+        open_new(*state, "small.bin", 4096),
+        open_new(*state, "large.bin", INT64_C(17) << 20),
+        open_new(*state, "data.csv", INT64_C(17) << 20),
+        -1,
+    };
     int mapped = open_new(*state, "a name.gguf", 8192);
     void *mapping = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, mapped, 0);
     close(mapped);
@@ -55,10 +58,12 @@ static void finds_each_once(void **state) {
     assert_true(is_told(&told, "/a name.gguf", 8192));
     slow_files_look(&files, pids, 2, note, &told);
     assert_int_equal(told.count, 3);
-    AUTO_CLOSE int later = open_new(*state, "later.pt", 10);
+    open_files[4] = open_new(*state, "later.pt", 10);
     slow_files_look(&files, pids, 2, note, &told);
     assert_int_equal(told.count, 4);
     munmap(mapping, 8192);
+    for (size_t i = 0; i < sizeof open_files / sizeof open_files[0]; i++)
+        close(open_files[i]);
 }
 
 static void needs_no_process(void **state) {
