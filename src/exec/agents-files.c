@@ -22,6 +22,7 @@
 /* Made by tools/embed (src/agent/meson.build). */
 extern const unsigned char agent_nvtx[], agent_python_start[], agent_python_hook[];
 extern const size_t agent_nvtx_size, agent_python_start_size, agent_python_hook_size;
+extern const char agent_nvtx_sha256[], agent_python_start_sha256[], agent_python_hook_sha256[];
 
 #define FOLDER_PREFIX "agents-"
 #define DIGEST_DIGITS 16u
@@ -31,12 +32,13 @@ static const struct file {
     const char *name;
     const unsigned char *bytes;
     const size_t *size;
+    const char *sha256;
 } files[] = {
     {AGENT_PYTHON, AGENTS_PYTHON_FOLDER "/sitecustomize.py", agent_python_start,
-     &agent_python_start_size},
+     &agent_python_start_size, agent_python_start_sha256},
     {AGENT_PYTHON, AGENTS_PYTHON_FOLDER "/probelauf_hook.py", agent_python_hook,
-     &agent_python_hook_size},
-    {AGENT_NVTX, AGENTS_NVTX_FILE, agent_nvtx, &agent_nvtx_size},
+     &agent_python_hook_size, agent_python_hook_sha256},
+    {AGENT_NVTX, AGENTS_NVTX_FILE, agent_nvtx, &agent_nvtx_size, agent_nvtx_sha256},
 };
 
 bool agents_is_own_path(const char *path, size_t length, enum agent agent) {
@@ -57,7 +59,7 @@ bool agents_is_own_path(const char *path, size_t length, enum agent agent) {
 static int name_folder(const struct shared *shared, char *ret_path, size_t size) {
     char digests[ARRAY_LENGTH(files)][SHA256_HEX_SIZE], all[SHA256_HEX_SIZE];
     for (size_t i = 0; i < ARRAY_LENGTH(files); i++)
-        digest_sha256(files[i].bytes, *files[i].size, digests[i]);
+        memcpy(digests[i], files[i].sha256, sizeof digests[i]);
     digest_sha256(digests, sizeof digests, all);
     const char *slash = strrchr(shared->journal_path, '/');
     if (slash == NULL)
