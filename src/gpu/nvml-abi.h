@@ -63,6 +63,12 @@ struct nvml_process_v2 { /* of the calls with suffix _v2 and _v3 */
     uint64_t used;
     uint32_t gpu_instance, compute_instance;
 };
+struct nvml_process_long { /* of _v3 in drivers 535, which was taken back without a new suffix */
+    uint32_t pid;
+    uint64_t used;
+    uint32_t gpu_instance, compute_instance;
+    uint64_t protected_bytes;
+};
 struct nvml_utilization {
     uint32_t gpu, memory;
 };
@@ -99,6 +105,10 @@ _Static_assert(sizeof(struct nvml_memory_v2) == 40, "nvmlMemory_v2_t");
 _Static_assert(NVML_STRUCT_VERSION(struct nvml_memory_v2, 2) == 0x02000028, "nvmlMemory_v2");
 _Static_assert(sizeof(struct nvml_process_v1) == 16, "nvmlProcessInfo_v1_t");
 _Static_assert(sizeof(struct nvml_process_v2) == 24, "nvmlProcessInfo_v2_t");
+_Static_assert(sizeof(struct nvml_process_long) == 32, "nvmlProcessInfo_t of 535");
+_Static_assert(offsetof(struct nvml_process_v2, used) == offsetof(struct nvml_process_v1, used) &&
+                   offsetof(struct nvml_process_v2, gpu_instance) == 16,
+               "an entry begins alike in every layout");
 _Static_assert(sizeof(struct nvml_utilization) == 8, "nvmlUtilization_t");
 _Static_assert(sizeof(struct nvml_sample) == 16, "nvmlSample_t");
 _Static_assert(sizeof(struct nvml_pci) == 68, "nvmlPciInfo_t");

@@ -25,7 +25,7 @@ static bool reserve(struct watch *watch, unsigned entries) {
     }
     void *more = entries > LIST_MAX
                      ? NULL
-                     : realloc(watch->processes, entries * sizeof(struct nvml_process_v2));
+                     : realloc(watch->processes, entries * sizeof(struct nvml_process_long));
     if (more != NULL) {
         watch->processes = more;
         watch->processes_max = entries;
@@ -44,6 +44,8 @@ static int take_list(struct watch *watch, struct device *device, const char *nam
             return NVML_MEMORY;
         }
         *count = watch->processes_max;
+        memset(watch->processes, GPU_ROOM_FILL,
+               watch->processes_max * sizeof(struct nvml_process_long));
         watch_asking(watch);
         code = watch_answered(watch, device, name, call(device->handle, count, watch->processes));
         room = *count > LIST_MAX - LIST_BEGIN ? LIST_MAX + 1u : *count + LIST_BEGIN;
@@ -84,25 +86,46 @@ static void add_process(struct gpu_processes_message *message, const struct gpu_
     }
 }
 
-/* Takes what the list holds. False: it cannot be a list of processes (pids that no system has: a
- * struct of another layout). */
+static uint32_t word_at(const unsigned char *at) {
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static uint64_t bytes_at(const unsigned char *entry) {
+    uint64_t value;
+    memcpy(&value, entry + offsetof(struct nvml_process_v1, used), sizeof value);
+    return value;
+}
+
+/* Takes what the list holds. False: it cannot be a list of processes (a layout that nobody knows,
+ * or pids that no system has). The length of an entry is looked at, not believed: drivers 535
+ * changed it within one version of the call. */
 static bool take_entries(const struct watch *watch, const struct device *device, int api,
                          unsigned count, struct gpu_processes_message *message) {
-    const struct nvml_process_v1 *v1 = watch->processes;
-    const struct nvml_process_v2 *v2 = watch->processes;
-    for (unsigned i = 0; i < count; i++) {
-        if ((api == 1 ? v1[i].pid : v2[i].pid) > GPU_PID_BELIEVED) {
-            return false;
-        }
-    }
+    size_t expected = api == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
+    size_t room = watch->processes_max * sizeof(struct nvml_process_long);
+    size_t seen = gpu_entry_bytes(watch->processes, room, count);
+    size_t length = seen != 0 ? seen : expected; /* a library may write more than it has */
     int64_t total = device->facts.total_bytes;
     uint64_t most = total == GPU_ABSENT ? GPU_BYTES_BELIEVED : (uint64_t)total;
     for (unsigned i = 0; i < count; i++) {
+        const unsigned char *entry = watch->processes + i * length;
+        uint64_t used = bytes_at(entry);
+        if (word_at(entry) > GPU_PID_BELIEVED ||
+            (seen == 0 && used > most && used != NVML_VALUE_NOT_AVAILABLE)) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned char *entry = watch->processes + i * length;
         enum gpu_why why = GPU_READ;
-        uint32_t slice = api == 1 ? NVML_INSTANCE_NONE : v2[i].gpu_instance;
+        uint32_t slice = length == sizeof(struct nvml_process_v1)
+                             ? NVML_INSTANCE_NONE
+                             : word_at(entry + offsetof(struct nvml_process_v2, gpu_instance));
         struct gpu_process process = {
-            .pid = api == 1 ? v1[i].pid : v2[i].pid,
-            .bytes = gpu_checked(api == 1 ? v1[i].used : v2[i].used, most, &why),
+            .pid = word_at(entry),
+            .bytes = gpu_checked(bytes_at(entry), most, &why),
             .gpu_instance = slice == NVML_INSTANCE_NONE ? GPU_ABSENT : (int64_t)slice,
         };
         add_process(message, &process);

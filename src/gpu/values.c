@@ -82,6 +82,23 @@ bool gpu_name_is_integrated(const char *name) {
     return false;
 }
 
+unsigned gpu_entry_bytes(const unsigned char *room, size_t room_bytes, unsigned count) {
+    static const unsigned layouts[] = {sizeof(struct nvml_process_v1),
+                                       sizeof(struct nvml_process_v2),
+                                       sizeof(struct nvml_process_long)};
+    size_t written = room_bytes;
+    while (written > 0 && room[written - 1] == GPU_ROOM_FILL) {
+        written--;
+    }
+    /* Every layout ends with a number whose last byte is 0 or all ones: it shows. */
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        if (written == (size_t)count * layouts[i]) {
+            return layouts[i];
+        }
+    }
+    return 0;
+}
+
 bool gpu_window_end(uint64_t stamp_us, const struct gpu_now *now, int64_t *ret_ns) {
     const int64_t hour_ns = (int64_t)3600 * 1000000000, ahead_ns = 1000000000;
     const int64_t clocks[] = {now->real_ns, now->boot_ns, now->mono_ns};

@@ -8,6 +8,7 @@
 #include "gpu/wire.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The reason of a code; GPU_READ for success. */
 enum gpu_why gpu_why_of_code(int code);
@@ -33,6 +34,11 @@ enum gpu_why gpu_memory_check(uint64_t total, uint64_t used);
 
 /* True: a part of a chip whose memory is the host's, by its name (Jetson, GB10). */
 bool gpu_name_is_integrated(const char *name);
+
+/* How long an entry of a list of processes is (16, 24 or 32 bytes), by how far a library wrote into
+ * room that was filled with GPU_ROOM_FILL. 0: it cannot be told. */
+unsigned gpu_entry_bytes(const unsigned char *room, size_t room_bytes, unsigned count);
+#define GPU_ROOM_FILL 0xa5
 
 /* One moment in the clocks that drivers take for their time stamps. */
 struct gpu_now {

@@ -56,8 +56,8 @@ struct watch {
     int64_t refresh_ns;
     nvml_event_set events;
     int64_t events_ns;
-    void *processes; /* room for the driver's list */
-    uint32_t processes_max;
+    unsigned char *processes; /* room for the driver's list */
+    uint32_t processes_max;   /* entries of the longest layout */
 };
 
 #define SECOND_NS 1000000000LL

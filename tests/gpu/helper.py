@@ -48,6 +48,8 @@ CASES = {
     "exchange": ("exchange", "550", 16, {}),
     "sentinels": ("sentinels", "550", 5, {}),
     "many-processes": ("many-processes", "550", 3, {}),
+    "entry-32": ("entry-32", "550", 4, {}),
+    "entry-16": ("entry-16", "550", 4, {}),
     "dry-buffer": ("dry-buffer", "550", 12, {}),
     "busy-idle": ("busy-idle", "550", 11, {"speed": 2}),
 }

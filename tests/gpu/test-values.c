@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -74,6 +75,25 @@ static void integrated_by_name(void **state) {
     assert_false(gpu_name_is_integrated(""));
 }
 
+static void lengths_of_entries(void **state) {
+    (void)state;
+    unsigned char room[256];
+    const unsigned lengths[] = {16, 24, 32};
+    for (size_t i = 0; i < 3; i++) {
+        for (unsigned count = 1; count <= 4; count++) {
+            memset(room, GPU_ROOM_FILL, sizeof room);
+            memset(room, 0, (size_t)count * lengths[i]);
+            assert_int_equal(gpu_entry_bytes(room, sizeof room, count), lengths[i]);
+        }
+    }
+    memset(room, GPU_ROOM_FILL, sizeof room);
+    assert_int_equal(gpu_entry_bytes(room, sizeof room, 2), 0);
+    memset(room, 0, 40);
+    assert_int_equal(gpu_entry_bytes(room, sizeof room, 2), 0);
+    memset(room, 0, sizeof room);
+    assert_int_equal(gpu_entry_bytes(room, sizeof room, 2), 0);
+}
+
 static void time_stamps(void **state) {
     (void)state;
     /* up for 5000 s, of them 1000 suspended */
@@ -103,6 +123,7 @@ int main(void) {
         cmocka_unit_test(codes_become_reasons),       cmocka_unit_test(blanks_are_no_values),
         cmocka_unit_test(what_is_too_much_is_absent), cmocka_unit_test(memory_that_cannot_be),
         cmocka_unit_test(integrated_by_name),         cmocka_unit_test(time_stamps),
+        cmocka_unit_test(lengths_of_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

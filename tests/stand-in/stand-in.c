@@ -427,40 +427,40 @@ int nvmlDeviceGetTotalEccErrors(nvml_device handle, int type, int counter,
     return value_now_64(number, ITEM_ECC, errors);
 }
 
-/* One list in the layout of one generation. */
-static int list(int number, enum process_kind kind, unsigned *count, void *infos, bool first) {
-    struct nvml_process_v1 *v1 = infos;
-    struct nvml_process_v2 *v2 = infos;
+/* One list in the layout of one version. */
+static int list(int number, enum process_kind kind, unsigned *count, void *infos, int version) {
     unsigned room = *count;
     double t = script_s();
+    size_t length = version == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
+    if (version == 3 && lib.trace->entry_bytes != 0) {
+        length = (size_t)lib.trace->entry_bytes;
+    }
     *count = 0;
     for (int i = 0; i < lib.trace->processes; i++) {
         const struct trace_process *process = &lib.trace->process[i];
         if (process->kind != kind || !process_is_there(process, number, t)) {
             continue;
         }
-        uint32_t pid = (uint32_t)process_pid(process);
-        if (*count < room && first) {
-            v1[*count] = (struct nvml_process_v1){.pid = pid, .used = process->used};
-        } else if (*count < room) {
-            v2[*count] = (struct nvml_process_v2){.pid = pid,
-                                                  .used = process->used,
-                                                  .gpu_instance = process->gpu_instance,
-                                                  .compute_instance = NVML_INSTANCE_NONE};
+        struct nvml_process_long entry = {.pid = (uint32_t)process_pid(process),
+                                          .used = process->used,
+                                          .gpu_instance = process->gpu_instance,
+                                          .compute_instance = NVML_INSTANCE_NONE};
+        if (*count < room) {
+            memcpy((char *)infos + *count * length, &entry, length);
         }
         (*count)++;
     }
     return *count > room ? NVML_INSUFFICIENT_SIZE : NVML_SUCCESS;
 }
 
-#define LIST(function, kind, first)                                        \
+#define LIST(function, kind, version)                                      \
     int nvml##function(nvml_device handle, unsigned *count, void *infos) { \
         ENTER_DEVICE(handle, number);                                      \
-        return list(number, kind, count, infos, first);                    \
+        return list(number, kind, count, infos, version);                  \
     }
 
-LIST(DeviceGetComputeRunningProcesses, PROCESS_COMPUTE, true)
-LIST(DeviceGetGraphicsRunningProcesses, PROCESS_GRAPHICS, true)
+LIST(DeviceGetComputeRunningProcesses, PROCESS_COMPUTE, 1)
+LIST(DeviceGetGraphicsRunningProcesses, PROCESS_GRAPHICS, 1)
 
 int nvmlDeviceGetPciInfo(nvml_device handle, struct nvml_pci *pci) {
     ENTER_DEVICE(handle, number);
@@ -606,9 +606,9 @@ int nvmlDeviceGetAccountingStats(nvml_device handle, unsigned pid, struct nvml_a
 #endif
 
 #if GENERATION >= 470
-LIST(DeviceGetComputeRunningProcesses_v2, PROCESS_COMPUTE, false)
-LIST(DeviceGetGraphicsRunningProcesses_v2, PROCESS_GRAPHICS, false)
-LIST(DeviceGetMPSComputeRunningProcesses, PROCESS_MPS, true)
+LIST(DeviceGetComputeRunningProcesses_v2, PROCESS_COMPUTE, 2)
+LIST(DeviceGetGraphicsRunningProcesses_v2, PROCESS_GRAPHICS, 2)
+LIST(DeviceGetMPSComputeRunningProcesses, PROCESS_MPS, 1)
 
 int nvmlDeviceGetMigMode(nvml_device handle, unsigned *now, unsigned *later) {
     ENTER_DEVICE(handle, number);
@@ -654,10 +654,10 @@ int nvmlEventSetWait_v2(nvml_event_set set, struct nvml_event *event, unsigned t
 #endif
 
 #if GENERATION >= 550
-LIST(DeviceGetComputeRunningProcesses_v3, PROCESS_COMPUTE, false)
-LIST(DeviceGetGraphicsRunningProcesses_v3, PROCESS_GRAPHICS, false)
-LIST(DeviceGetMPSComputeRunningProcesses_v2, PROCESS_MPS, false)
-LIST(DeviceGetMPSComputeRunningProcesses_v3, PROCESS_MPS, false)
+LIST(DeviceGetComputeRunningProcesses_v3, PROCESS_COMPUTE, 3)
+LIST(DeviceGetGraphicsRunningProcesses_v3, PROCESS_GRAPHICS, 3)
+LIST(DeviceGetMPSComputeRunningProcesses_v2, PROCESS_MPS, 2)
+LIST(DeviceGetMPSComputeRunningProcesses_v3, PROCESS_MPS, 3)
 
 int nvmlDeviceGetMemoryInfo_v2(nvml_device handle, struct nvml_memory_v2 *memory) {
     ENTER_DEVICE(handle, number);

@@ -323,6 +323,10 @@ static bool read_line(struct trace *trace, const struct words *words) {
         trace->cuda = major * 1000 + minor * 10;
         return read;
     }
+    if (strcmp(first, "entry") == 0 && second != NULL) {
+        trace->entry_bytes = (int)strtol(second, NULL, 10);
+        return trace->entry_bytes == 16 || trace->entry_bytes == 24 || trace->entry_bytes == 32;
+    }
     if (strcmp(first, "exchange") == 0 && words->count == 4) {
         trace->exchange_from = strtod(second, NULL);
         trace->exchange_to = strtod(words->word[2], NULL);

@@ -79,6 +79,7 @@ struct trace_device {
 struct trace {
     char driver[TEXT_MAX], nvml[TEXT_MAX];
     int cuda;
+    int entry_bytes;                   /* of a list of processes of version 3; 0: as it should be */
     double exchange_from, exchange_to; /* the driver is exchanged; HUGE_VAL: it is not */
     char exchanged[TEXT_MAX];
     struct trace_device *device;
