@@ -147,19 +147,18 @@ static void emit(struct lines *lines, struct phases_event event, int64_t t_ns,
     lines->each(&event, lines->context);
 }
 
-/* A bar does not say whose it is: where ranks that do are in it, it is theirs. */
 static void add_begin(struct lines *lines, const struct said_line *line, struct state *state) {
     const struct phases_event *event = &line->event;
     if (line->tentative) {
         state->begin_ns = state->has_tentative ? state->begin_ns : event->t_ns;
         state->has_tentative = true;
-    } else if (event->pid != 0 || count_named(lines, event) == 0) {
+    } else {
         emit(lines, *event, event->t_ns, PHASES_BEGIN);
         state->is_open = state->was_said = true;
     }
 }
 
-/* With the last rank that has a name the bar without one is over, too. */
+/* A bar does not say whose it is: with the last rank that has a name it is over, too. */
 static void add_end(struct lines *lines, const struct said_line *line, struct state *state) {
     const struct phases_event *event = &line->event;
     struct state *nameless = state_of(lines, event, 0);
