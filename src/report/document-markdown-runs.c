@@ -328,8 +328,9 @@ static void blind_spots(const struct report_document *document, struct strbuf *o
     }
     markdown_heading(out, 3, _("What could not be seen"));
     if (!reads_gpus(document))
-        markdown_paragraph(out, _("This version reads no GPU: memory, load and energy of GPUs are "
-                                  "open in every run."));
+        markdown_paragraph(
+            out, _("No run here holds a figure of a GPU: their memory, use and energy are "
+                   "open in every run."));
     if (list.count > 0)
         unseen_rows(&list, document->run_count, out);
     if (findings.count == 0)

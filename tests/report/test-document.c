@@ -269,13 +269,13 @@ static void what_was_not_seen_is_said(void **state) {
     }
     built.runs[2]->tree_pss = quantity_measured(UNIT_BYTE, 1, "sampled");
     markdown_of(&built, &out);
-    assert_has(&out, "This version reads no GPU");
+    assert_has(&out, "No run here holds a figure of a GPU");
     assert_has(&out, "| memory of all processes | 2 of 3 | open (not sampled): too short |");
     assert_has(&out, "| GPU: memory, load, energy | ");
     assert_lacks(&out, "No run named a blind spot");
     built.runs[0]->gpus[0].device_used = quantity_measured(UNIT_BYTE, 1, "NVML");
     markdown_of(&built, &out);
-    assert_lacks(&out, "This version reads no GPU");
+    assert_lacks(&out, "No run here holds a figure of a GPU");
 }
 
 /* What a total rests on that somebody assumed stands directly under it. */
