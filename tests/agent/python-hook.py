@@ -98,12 +98,13 @@ class HookTest(unittest.TestCase):
                               input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
                               timeout=LIMIT_S)
 
-    def both(self, python, arguments, variables=None, stdin=None):
+    def both(self, python, arguments, variables=None, stdin=None, code=0):
         """Without and with: nothing that the program does differs. Returns (with, what was said)."""
         variables = {"PYTHONPATH": STUB} if variables is None else variables
         bare = self.start(python, arguments, False, variables, stdin)
         done = self.start(python, arguments, True, variables, stdin)
         self.assertEqual((bare.stdout, bare.stderr, bare.returncode), (done.stdout, done.stderr, done.returncode))
+        self.assertEqual(done.returncode, code, done.stderr)
         return done, Said(self.marks)
 
     def script(self, text, name="work.py"):
@@ -402,6 +403,23 @@ class Phases(HookTest):
             self.assertIn(b"with 0 global hooks", done.stdout)
             self.assertEqual(said.phases(), ["begin compute"])
 
+    def test_compiled_while_loading(self):
+        script = self.script("""
+            import torch
+            from transformers import PreTrainedModel
+            class Mine(PreTrainedModel):
+                def to(self, where):
+                    print(torch.compile(lambda x: x)(1), torch.nn.Module.to.__code__.co_argcount)
+                    return self
+            open("made-w", "w").write("w")
+            model = Mine.from_pretrained("made-w", device_map="cpu")
+            print(torch.compile(lambda x: model(x))(1))
+        """)
+        for python in self.each():
+            done, said = self.both(python, [script])
+            self.assertEqual(done.stdout.count(b"with 0 global hooks"), 2)
+            self.assertEqual(said.phases(), ["begin load", "end load", "begin compute"])
+
     def test_storm_of_loads_is_bounded(self):
         script = self.script("""
             import torch
@@ -476,8 +494,7 @@ class Unchanged(HookTest):
             AutoModelForCausalLM.from_pretrained("empty")
         """)
         for python in self.each():
-            done, said = self.both(python, [script])
-            self.assertEqual(done.returncode, 1)
+            done, said = self.both(python, [script], code=1)
             self.assertNotIn(b"probelauf", done.stderr)
             self.assertIn("ValueError", [line.get("failed") for line in said.events("end")])
 
@@ -521,7 +538,8 @@ class Unchanged(HookTest):
             with open(os.path.join(place, "torch", "serialization.py"), "w") as target:
                 target.write("def inner():\n    raise %s\n\ninner()\n" % error)
             for python in self.each():
-                self.both(python, ["-c", "import torch"], {"PYTHONPATH": place})
+                code = -2 if error.startswith("Keyboard") else 1
+                self.both(python, ["-c", "import torch"], {"PYTHONPATH": place}, code=code)
 
     def test_import_machinery(self):
         script = self.script("""
@@ -557,6 +575,10 @@ class Unchanged(HookTest):
             sys.meta_path.insert(1, Wrapping())
             from diffusers import DiffusionPipeline
             print(DiffusionPipeline.from_pretrained("x")("p"))
+            function, depth = DiffusionPipeline.from_pretrained, 0
+            while hasattr(function, "__wrapped__"):
+                function, depth = function.__wrapped__, depth + 1
+            open("depth", "w").write(str(depth))
         """)
         for python in self.each():
             bare = self.start(python, [script], False, {"PYTHONPATH": STUB})
@@ -564,6 +586,8 @@ class Unchanged(HookTest):
             clean = lambda text: [line.split(b" at 0x")[0] for line in text.splitlines()]
             self.assertEqual((clean(bare.stdout), bare.stderr), (clean(done.stdout), done.stderr))
             self.assertEqual(bare.returncode, 0, bare.stderr)
+            with open(os.path.join(self.folder, "depth")) as source:
+                self.assertEqual(source.read(), "1")
             self.assertIn("DiffusionPipeline.from_pretrained",
                           [line["what"] for line in Said(self.marks).events("begin")])
 
@@ -605,7 +629,7 @@ class Unchanged(HookTest):
             os.kill(os.getpid(), signal.SIGINT)
         """)
         for python in self.each():
-            done, _ = self.both(python, [script])
+            done, _ = self.both(python, [script], code=-2)
             self.assertIn(b"done", done.stdout)
 
 
@@ -701,8 +725,7 @@ class Memory(HookTest):
             PreTrainedModel.from_pretrained("w", device_map="cuda:0")
         """)
         for python in self.each():
-            done, said = self.both(python, [script], dict(self.GPUS, STUB_CAPACITY="2000"))
-            self.assertEqual(done.returncode, 1)
+            _, said = self.both(python, [script], dict(self.GPUS, STUB_CAPACITY="2000"), code=1)
             self.assertEqual(said.events("end")[-1]["failed"], "OutOfMemoryError")
             self.assertEqual(said.memory("phase-end")[0]["ooms"], 1)
 
@@ -800,7 +823,7 @@ class Workers(HookTest):
             class Model(torch.nn.Module):
                 def load_state_dict(self, state):
                     super().load_state_dict(state)
-            class Forks(dict):
+            class Forks(object):
                 def keys(self):
                     global child
                     child = os.fork()
@@ -808,10 +831,15 @@ class Workers(HookTest):
             Model().load_state_dict(Forks())
             if child:
                 print(os.waitpid(child, 0)[1])
+            else:
+                torch.save(1, "made-w")
+                torch.load("made-w", weights_only=True)
         """)
         for python in self.each():
             _, said = self.both(python, [script])
-            self.assertEqual(said.phases(), ["begin load", "end load"])
+            for pid in {line["pid"] for line in said.events("begin")}:
+                self.assertEqual(said.phases(pid), ["begin load", "end load"])
+            self.assertEqual(len(said.phases()), 4)
             self.assertEqual(said.events("trouble"), [])
 
     def test_executed_children(self):

@@ -333,7 +333,7 @@ def leave(counter, generation, what, error=None):
         return  # a forked child unwinds what its parent began
     try:
         with state.lock:
-            setattr(state, counter, max(0, getattr(state, counter) - 1))
+            setattr(state, counter, getattr(state, counter) - 1)
             change(what, None if error is None else name_of(error))
     except Exception as inner:
         trouble("%s: %s" % (what, name_of(inner)))
