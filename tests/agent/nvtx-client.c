@@ -262,6 +262,21 @@ static void print_cost(long count) {
     printf("%.1f\n", ns / (double)count);
 }
 
+static pthread_t beside;
+static int has_beside;
+
+static void *be_beside(void *name) {
+    push_a(name);
+    pause_ms(200);
+    pop();
+    return NULL;
+}
+
+static void start_beside(char *name) {
+    has_beside = pthread_create(&beside, NULL, be_beside, name) == 0;
+    pause_ms(50);
+}
+
 /* A program that tidies up, and opens a file of its own where somebody may have kept one open. */
 static void close_all(void) {
     for (int fd = 3; fd < 256; fd++)
@@ -376,6 +391,8 @@ int main(int argc, char **argv) {
             print_cost(strtol(value, NULL, 10));
         else if (is(argv[i], "loaded", &value))
             printf("%s\n", is_loaded() ? "yes" : "no");
+        else if (is(argv[i], "beside", &value))
+            start_beside(argv[i] + strlen("beside="));
         else if (is(argv[i], "closeall", &value))
             close_all();
         else if (is(argv[i], "quit", &value)) {
@@ -384,5 +401,7 @@ int main(int argc, char **argv) {
         } else
             range_word(argv[i]);
     }
+    if (has_beside)
+        pthread_join(beside, NULL);
     return 0;
 }

@@ -67,6 +67,11 @@ class Receiver(unittest.TestCase):
         self.assertEqual(run.events(), expected, words)
         return run
 
+    def lasts(self, run):
+        """The one range, whose program does something else for 100 ms in it."""
+        times = [at for at, _, data in run.said if data["event"] in ("begin", "end")]
+        self.assertGreaterEqual(times[1] - times[0], 100_000_000)
+
     def test_hello_and_off(self):
         run = Run("loaded", "push=a", "pop")
         self.assertEqual(run.said[0][2], {"event": "hello", "version": 1})
@@ -97,7 +102,7 @@ class Receiver(unittest.TestCase):
         # DOMAIN:NAME, and each domain has a stack of its own
         self.check("domain=d dpush=w dpop push=w pop", "d:w=load", ["begin load", "end load"])
         self.check("domain=e dpush=w dpop", "d:w=load", [])
-        self.check("domain=d push=w dpop dpop pop", "w=load", ["begin load", "end load"])
+        self.lasts(self.check("domain=d push=w dpop dpop sleep=100 pop", "w=load", ["begin load", "end load"]))
         self.check("domain=d reg=w dpushreg dpop", "d:w=load", ["begin load", "end load"])
 
     def test_overlapping(self):
@@ -112,6 +117,9 @@ class Receiver(unittest.TestCase):
     def test_threads(self):
         run = self.check("threads=16", "load=load", ["begin load", "end load"])
         self.assertEqual(run.last("ranges")["seen"], 16 * 1001)
+
+        # what one thread pops is its own
+        self.lasts(self.check("beside=w pop push=v pop pop", "w=load", ["begin load", "end load"]))
 
     def test_map(self):
         self.check("push=a=b;%c pop", "a%3Db%3B%25c=compute/decode", ["begin compute/decode", "end compute/decode"])
