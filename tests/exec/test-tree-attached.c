@@ -246,5 +246,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_zombie_is_nobody, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_told_of_a_process, setup, teardown),
     };
+    alarm(120); /* the processes of a test that failed may wait for each other */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
