@@ -134,7 +134,12 @@ def fold(messages):
             out["library"].append(message)
         elif kind == "device":
             message["why"] = {item: why for item, why in message["why"].items() if why != "read"}
-            out["devices"].append(message)
+            # Which look was the first to have a reason depends on the moment: the last word about the same facts counts.
+            earlier = [known for known in out["devices"] if known["device"] == message["device"]][-1:]
+            if earlier and {**earlier[0], "why": None} == {**message, "why": None}:
+                earlier[0]["why"] = message["why"]
+            else:
+                out["devices"].append(message)
         elif kind == "sample":
             add(own["used"], [message["used_bytes"], message["total_bytes"]])
             add(own["why"], message["memory_why"])
