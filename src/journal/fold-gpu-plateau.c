@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_MIN     0.60 /* of the device: less is never called an allowance */
+#define SHARE_MIN     0.70 /* of the device: less is never called an allowance */
 #define BAND          0.97 /* of the peak: what a plateau keeps to */
-#define JUMP_MIN      0.40 /* of the device, within JUMP_S: nothing that is needed comes so fast */
+#define JUMP_MIN      0.60 /* of the device, within JUMP_S: nothing that is needed comes so fast */
 #define JUMP_S        1.0
 #define PLATEAU_MIN_S 3.0
 

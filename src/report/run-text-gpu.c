@@ -115,6 +115,8 @@ static void whose(struct strbuf *out, struct report_style style, const struct ru
     bool known = gpu->mine == RUN_YES;
     if (!known)
         strbuf_add_str(&text, _("not known: nothing says that the run used it"));
+    else if (gpu->mine_by && strcmp(gpu->mine_by, "only one") == 0)
+        strbuf_add_str(&text, _("the run's: it is the only one here"));
     else if (gpu->mine_by)
         strbuf_printf(&text, _("the run's, by %s"), gpu->mine_by);
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
