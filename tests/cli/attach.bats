@@ -134,6 +134,12 @@ sys.exit(128 - child.returncode if child.returncode < 0 else child.returncode)' 
     [ "$(shown 'd["outcome"]["class"]')" = ended ]
 }
 
+@test "Ctrl-Z stops the watching alone, and the gap is told" {
+    run -0 python "$BATS_TEST_DIRNAME/terminal.py" attached "$PROBELAUF" "$CHILD"
+    record GAP | grep -q 'the watching was stopped meanwhile'
+    [ "$(shown 'd["outcome"]["class"]')" = ended ]
+}
+
 @test "--max-time ends the watching with status 0, and the process goes on" {
     target "$CHILD" catch 15 wait-file stop
     run -0 probelauf run -q --attach "$target" --max-time 0.5s

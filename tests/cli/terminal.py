@@ -5,7 +5,7 @@
 
 Scenarios: loop (Ctrl-C ends a shell loop), stop (Ctrl-Z and fg), continued (fg continues once), alone (a SIGCONT to
 the monitor only), size (window size), background (reading in the background stops the job), keys (what is typed reaches
-the command). Ends with 'SCENARIO ok', or with what was seen instead and who was there. Nothing here depends on how fast
+the command), attached (Ctrl-Z, fg and Ctrl-C of a watching). Ends with 'SCENARIO ok', or with what was seen instead and who was there. Nothing here depends on how fast
 anything is: commands wait for files in the current folder, and each step waits for what the one before has shown.
 """
 import fcntl
@@ -195,8 +195,27 @@ def keys(t, program, child):
     t.until(PROMPT)
 
 
+def attached(t, program, child):
+    t.command("%s wait-file end & target=$!" % child)
+    t.keys("%s run --attach $target\n" % program)
+    t.until("watching process")
+    time.sleep(0.5)
+    t.stop()
+    time.sleep(1.2)  # the gap that the test finds in the record
+    seen = t.command("kill -0 $target; echo alive=$?; ps -o stat= -p $target")
+    t.check("alive=0" in seen and "T" not in seen, "the process was stopped as well", seen)
+    t.keys("fg %2\n")
+    t.until("--attach")
+    time.sleep(0.5)
+    t.keys("\x03")
+    t.until(PROMPT)
+    status = t.command("echo status=$?; kill -0 $target; echo alive=$?")
+    t.check("status=130" in status and "alive=0" in status, "status", status)
+    touch("end")
+
+
 def main():
-    scenarios = {each.__name__: each for each in (loop, stop, continued, alone, size, background, keys)}
+    scenarios = {each.__name__: each for each in (loop, stop, continued, alone, size, background, keys, attached)}
     scenarios[sys.argv[1]](Terminal(), sys.argv[2], sys.argv[3])
     print("%s ok" % sys.argv[1])
 
