@@ -155,7 +155,8 @@ def fold(messages):
             message.pop("device")
             add(own["processes"], message)
         elif kind == "windows":
-            add(own["windows_why"], message["why"])
+            if message["windows"] or message["why"] != "read":  # else: none has ended yet
+                add(own["windows_why"], message["why"])
             for window in message["windows"]:
                 add(own["percent"], window["percent"])
         elif kind == "event":
