@@ -252,9 +252,13 @@ bool study_words_is_of_several(const struct study *study) {
 void study_words_add_rests(struct strbuf *out, const struct quantity *q) {
     size_t begin = out->length;
     bool is_borrowed = q->basis && strcmp(q->basis, "borrowed-spread") == 0;
+    bool of_sessions = q->basis && strcmp(q->basis, ESTIMATE_BASIS_SESSIONS) == 0;
     if (quantity_is_known(q) && q->n > 0)
-        strbuf_printf(out, msg_plural((unsigned long)q->n, "from %llu run", "from %llu runs"),
-                      (unsigned long long)q->n);
+        strbuf_printf(
+            out,
+            of_sessions ? msg_plural((unsigned long)q->n, "from %llu session", "from %llu sessions")
+                        : msg_plural((unsigned long)q->n, "from %llu run", "from %llu runs"),
+            (unsigned long long)q->n);
     if (is_borrowed)
         strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", _("spread borrowed"));
     if (!q->basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)

@@ -31,7 +31,7 @@ static struct piece figure_of(struct block_work *work, enum estimate_view view) 
             tally_add(&tally, component_name(k), &work->piece[view][k], maker->arena,
                       work->scratch);
     }
-    return tally_piece(&tally, &empty, maker->plan, maker->arena);
+    return tally_piece(&tally, &empty, maker);
 }
 
 void estimate_figures_of_block(struct block_work *work, struct figure_pieces *ret_pieces) {
@@ -94,12 +94,12 @@ void estimate_figures_finish(struct estimate_maker *maker, struct figure_tallies
                              struct estimate_figures *ret_figures) {
     struct piece empty = empty_figure();
     AUTO_ARENA struct arena *scratch = arena_new();
-    struct piece reserved = tally_piece(&tallies->reserved, &empty, maker->plan, maker->arena);
+    struct piece reserved = tally_piece(&tallies->reserved, &empty, maker);
     *ret_figures = (struct estimate_figures){
-        .computing = tally_piece(&tallies->computing, &empty, maker->plan, maker->arena).quantity,
+        .computing = tally_piece(&tallies->computing, &empty, maker).quantity,
         .reserved = reserved.quantity,
-        .calendar = tally_piece(&tallies->calendar, &empty, maker->plan, maker->arena).quantity,
-        .effort = tally_piece(&tallies->effort, &empty, maker->plan, maker->arena).quantity,
+        .calendar = tally_piece(&tallies->calendar, &empty, maker).quantity,
+        .effort = tally_piece(&tallies->effort, &empty, maker).quantity,
         .gpu = gpu_time(maker, &reserved, scratch),
     };
 }

@@ -67,11 +67,10 @@ static struct piece machine_time(struct block_work *work) {
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
         if (k == COMPONENT_IDLE || k == COMPONENT_FIXING || work->tally[VIEW_MACHINE][k].count == 0)
             continue;
-        struct piece piece =
-            tally_piece(&work->tally[VIEW_MACHINE][k], &none, maker->plan, maker->arena);
+        struct piece piece = tally_piece(&work->tally[VIEW_MACHINE][k], &none, maker);
         tally_add(&tally, component_name(k), &piece, maker->arena, work->scratch);
     }
-    return tally_piece(&tally, &none, maker->plan, maker->arena);
+    return tally_piece(&tally, &none, maker);
 }
 
 static const char *idle_detail(const struct seen_idle *seen, const struct futures *futures,
@@ -113,9 +112,13 @@ static struct piece idle_piece(struct block_work *work, const struct seen_idle *
         .bound = base.quantity.bound,
         .unit = UNIT_SECOND,
         .method = METHOD_IDLE,
-        .detail = idle_detail(seen, &piece.futures, maker->arena),
+        .detail = piece_join(maker->arena,
+                             base.quantity.bound == QUANTITY_AT_LEAST
+                                 ? _("so is the machine time that it goes with")
+                                 : NULL,
+                             idle_detail(seen, &piece.futures, maker->arena)),
         .n = seen->count,
-        .basis = "own-runs",
+        .basis = ESTIMATE_BASIS_SESSIONS,
     };
     piece_take_futures(&piece);
     piece_add_sources(&piece.quantity, seen->sources, seen->count, maker->arena);

@@ -472,8 +472,7 @@ static void finish_component(struct block_work *work, enum component k) {
     work->ret->components[k].component = k;
     for (enum estimate_view view = VIEW_ALL; view < VIEW_COUNT_; view++) {
         work->empty[view][k] = work->tally[view][k].count == 0;
-        work->piece[view][k] =
-            tally_piece(&work->tally[view][k], &empty, maker->plan, maker->arena);
+        work->piece[view][k] = tally_piece(&work->tally[view][k], &empty, maker);
     }
     work->ret->components[k].time = work->piece[VIEW_ALL][k].quantity;
 }

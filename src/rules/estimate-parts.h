@@ -29,6 +29,7 @@ void piece_add_sources(struct quantity *q, const char *const *sources, size_t co
                        struct arena *arena);
 const char *piece_join(struct arena *arena, const char *a, const char *b); /* "a; b"; NULL: none */
 
+struct estimate_maker;
 struct tally {
     struct futures sum;
     struct quantity_part *parts; /* growing, in the arena */
@@ -38,9 +39,9 @@ void tally_add(struct tally *tally, const char *name, const struct piece *piece,
                struct arena *arena, struct arena *scratch);
 /* The sum as a piece. Weakest state of the known parts; at-least with an open or an at-least part;
  * open with the reason of the first part when none is known, or with `empty` when there is none.
- * own_source: tells plan lines from runs, which n counts. */
-struct piece tally_piece(struct tally *tally, const struct piece *empty, const struct plan *plan,
-                         struct arena *arena);
+ * n counts the runs among its sources, or where all of it rests on sessions those. */
+struct piece tally_piece(struct tally *tally, const struct piece *empty,
+                         const struct estimate_maker *maker);
 
 /* ---- estimate-settings.c ---- */
 

@@ -113,8 +113,29 @@ void piece_add_sources(struct quantity *q, const char *const *sources, size_t co
     set_sources(q, texts, all, arena);
 }
 
-/* The sources of all parts. n: how many of them are runs. */
-static void unite_sources(struct quantity *sum, const struct plan *plan, struct arena *arena) {
+static bool rests_on_sessions(const struct quantity *q) {
+    return q->basis && strcmp(q->basis, ESTIMATE_BASIS_SESSIONS) == 0;
+}
+
+static bool is_session(const struct estimate_maker *maker, const char *source) {
+    const struct study_input *input = maker->study->input;
+    for (size_t i = 0; i < input->session_count; i++)
+        if (strcmp(input->sessions[i].id, source) == 0)
+            return true;
+    return false;
+}
+
+/* How many of the sources are runs; of parts that rest on sessions alone: how many are sessions. */
+static void count_runs(struct quantity *sum, const struct estimate_maker *maker, bool sessions) {
+    const char *name = maker->plan->name ? maker->plan->name : "";
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sum->source_count; i++)
+        if (length == 0 || strncmp(sum->sources[i], name, length) != 0)
+            sum->n += is_session(maker, sum->sources[i]) == sessions;
+}
+
+/* The sources of all parts. */
+static void unite_sources(struct quantity *sum, const struct estimate_maker *maker, bool sessions) {
     size_t all = 0;
     size_t used = 0;
     for (size_t i = 0; i < sum->part_count; i++)
@@ -127,10 +148,8 @@ static void unite_sources(struct quantity *sum, const struct plan *plan, struct 
         for (size_t k = 0; k < part->source_count; k++, used++)
             texts[used] = (struct placed_text){part->sources[k], used};
     }
-    set_sources(sum, texts, used, arena);
-    size_t name_length = plan->name ? strlen(plan->name) : 0;
-    for (size_t i = 0; i < sum->source_count; i++)
-        sum->n += name_length == 0 || strncmp(sum->sources[i], plan->name, name_length) != 0;
+    set_sources(sum, texts, used, maker->arena);
+    count_runs(sum, maker, sessions);
 }
 
 /* ---- sums ---- */
@@ -175,12 +194,14 @@ static struct piece sum_open(const struct tally *tally, struct arena *arena) {
     return sum;
 }
 
-struct piece tally_piece(struct tally *tally, const struct piece *empty, const struct plan *plan,
-                         struct arena *arena) {
+struct piece tally_piece(struct tally *tally, const struct piece *empty,
+                         const struct estimate_maker *maker) {
+    struct arena *arena = maker->arena;
     struct piece sum = {.futures = tally->sum};
     struct quantity *q = &sum.quantity;
     bool own = false;
     bool borrowed = false;
+    bool sessions = false;
     bool from_below = false;
     bool is_nothing = true; /* all that is known of it: that nothing is left */
     size_t known = 0;
@@ -203,6 +224,7 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
             q->state = part->state;
         borrowed |= part->basis && strcmp(part->basis, BASIS_BORROWED) == 0;
         own |= part->basis && strcmp(part->basis, BASIS_OWN) == 0;
+        sessions |= rests_on_sessions(part);
     }
     if (is_nothing && known < tally->count)
         return sum_open(tally, arena);
@@ -215,11 +237,11 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty, const s
     }
     q->bound = from_below ? QUANTITY_AT_LEAST : QUANTITY_EXACT;
     quantity_name_open_parts(q, arena);
-    if (q->state != QUANTITY_MEASURED && (own || borrowed))
-        q->basis = borrowed ? BASIS_BORROWED : BASIS_OWN;
+    if (q->state != QUANTITY_MEASURED && (own || borrowed || sessions))
+        q->basis = borrowed ? BASIS_BORROWED : own ? BASIS_OWN : ESTIMATE_BASIS_SESSIONS;
     if (q->state == QUANTITY_MEASURED)
         q->method = "nothing left to run";
-    unite_sources(q, plan, arena);
+    unite_sources(q, maker, sessions && !own && !borrowed);
     piece_take_futures(&sum);
     q->detail = tally->count > 1 ? sum_detail(&sum.futures, q) : tally->parts[0].quantity.detail;
     return sum;

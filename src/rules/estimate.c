@@ -196,8 +196,7 @@ static void finish_totals(struct totals *totals) {
 
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++) {
         ret->components[k].component = k;
-        ret->components[k].time =
-            tally_piece(&totals->components[k], &empty, maker->plan, maker->arena).quantity;
+        ret->components[k].time = tally_piece(&totals->components[k], &empty, maker).quantity;
     }
     estimate_figures_finish(maker, &totals->figures, &ret->total);
     ret->by_extent = list_groups(totals, BY_EXTENT, extents, &ret->by_extent_count);

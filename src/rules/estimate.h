@@ -18,6 +18,8 @@
 #include <stdint.h>
 
 #define ESTIMATE_METHOD "plan-simulation/1"
+/* Basis of what rests on sessions (docs/sessions.md) in place of runs: n counts them. */
+#define ESTIMATE_BASIS_SESSIONS "own-sessions"
 
 /*
  * Assumptions that people make on purpose: from `assumptions:` of the plan, or --set. Keys:

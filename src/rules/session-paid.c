@@ -63,29 +63,35 @@ void session_find_paid(struct session_list *list, const struct plan *plan, struc
     }
 }
 
+/* Why nobody can rely on it; NULL: one can. */
+static const char *why_no_rate(const struct plan_offer *offer, int64_t now_utc_ns) {
+    if (!offer->rate.given || !offer->currency || !offer->per)
+        return _("the offer names no rate");
+    if (!offer->source || !offer->seen.given)
+        return _("the offer does not say where and when it was seen");
+    if (offer->valid_until.given && now_utc_ns - NS_PER_DAY >= offer->valid_until.utc_ns)
+        return _("the offer has expired");
+    return NULL;
+}
+
+/* At least two digits behind the point, no more than there are. */
+static const char *rate_text(const struct plan_offer *offer, struct arena *arena) {
+    int64_t micros = offer->rate.micros;
+    char *text = arena_printf(arena, "%lld.%06lld", (long long)(micros / 1000000),
+                              (long long)(micros % 1000000));
+    size_t length = strlen(text);
+    for (int i = 0; i < 4 && text[length - 1] == '0'; i++)
+        text[--length] = '\0';
+    return arena_printf(arena, _("%s %s per %s"), text, offer->currency, offer->per);
+}
+
 const char *session_rate(const struct session *session, const struct plan *plan, int64_t now_utc_ns,
                          struct arena *arena, const char **ret_why) {
     const struct plan_offer *offer = find_offer(plan, session->offer);
-    *ret_why = NULL;
-    if (!session->offer)
-        *ret_why = _("the session names no offer");
-    else if (!offer)
-        *ret_why = _("the offer is in no plan at hand");
-    else if (!offer->rate.given || !offer->currency || !offer->per)
-        *ret_why = _("the offer names no rate");
-    else if (!offer->source || !offer->seen.given)
-        *ret_why = _("the offer does not say where and when it was seen");
-    else if (offer->valid_until.given && now_utc_ns - NS_PER_DAY >= offer->valid_until.utc_ns)
-        *ret_why = _("the offer has expired");
-    if (*ret_why)
+    *ret_why =
+        session->offer ? _("the offer is in no plan at hand") : _("the session names no offer");
+    if (!offer)
         return NULL;
-    int64_t micros = offer->rate.micros, fraction = micros % 1000000;
-    char digits[8] = "";
-    int kept = 6;
-    char *text = arena_printf(arena, "%06lld", (long long)(fraction < 0 ? -fraction : fraction));
-    while (kept > 2 && text[kept - 1] == '0')
-        kept--;
-    memcpy(digits, text, (size_t)kept);
-    return arena_printf(arena, _("%lld.%s %s per %s"), (long long)(micros / 1000000), digits,
-                        offer->currency, offer->per);
+    *ret_why = why_no_rate(offer, now_utc_ns);
+    return *ret_why || offer->rate.micros < 0 ? NULL : rate_text(offer, arena);
 }

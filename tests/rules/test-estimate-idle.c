@@ -80,6 +80,10 @@ static void test_one_session(void **state) {
     assert_true(rests_on(idle, s->sessions[0].id));
     assert_true(rests_on(idle, s->b->runs[0]->id));
     const struct estimate *e = &s->b->estimate;
+    assert_int_equal(idle->n, 1);
+    assert_string_equal(idle->basis, ESTIMATE_BASIS_SESSIONS);
+    assert_int_equal(e->total.reserved.n, 1); /* runs; the session is a source beside it */
+    assert_int_equal(e->total.reserved.source_count, e->total.computing.source_count + 1);
     assert_true(fabs(e->blocks[0].figures.computing.value - 300.0) < 1e-6);
     assert_true(fabs(e->blocks[0].figures.reserved.value - 450.0) < 1e-6); /* it is paid */
     assert_null(find_open(e, "compare", COMPONENT_IDLE, "no session"));
