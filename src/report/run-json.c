@@ -303,6 +303,7 @@ json_t *report_run_json(const struct run *run) {
     json_t *json = json_object();
     json_put_text(json, "schema", SCHEMA);
     put_identity(json, run);
+    run_json_put_target(json, run);
     json_put(json, "launch", launch_json(run));
     json_put(json, "clock", clock_json(run));
     json_put(json, "streams", streams_json(run));

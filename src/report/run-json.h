@@ -15,6 +15,8 @@ json_t *run_json_environment(const struct run *run);
 json_t *run_json_gpus(const struct run *run);
 json_t *run_json_cache(const struct run *run);
 json_t *run_json_monitor(const struct run *run);
+/* `attached` and `ready`, where the run was so. */
+void run_json_put_target(json_t *json, const struct run *run);
 
 /* Glue that both files need. Types are checked: what is of another type is null (or left out of a
  * list). */

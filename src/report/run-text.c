@@ -147,6 +147,12 @@ static void header(struct strbuf *out, struct report_style style, const struct r
     facts_command_line(run, &text);
     run_text_row(out, style, _("command"), strbuf_str(&text));
     strbuf_clear(&text);
+    if (json_is_integer(json_object_get(run->start, "attach"))) {
+        strbuf_printf(&text, _("process %lld, which ran before"),
+                      (long long)json_get_int(run->start, "attach", 0));
+        run_text_row(out, style, _("attached to"), strbuf_str(&text));
+        strbuf_clear(&text);
+    }
     add_when(&text, run);
     run_text_row(out, style, _("when"), strbuf_str(&text));
     strbuf_clear(&text);

@@ -49,8 +49,11 @@ begun() {
     [ "$(shown 'd["time"]["wall"]["bound"]')" = at-least ]
     [ "$(shown 'd["time"]["command"]["bound"]')" = at-least ]
     [ "$(shown 'd["outcome"]["survivors"]')" = '[]' ]
+    [ "$(shown 'd["attached"]["pid"]')" = "$target" ]
+    [ "$(shown 'd["attached"]["ended_by"]')" = process-ended ]
     record START | grep -q "\"attach\":$target,"
     record END | grep -q '"watching":"process-ended"'
+    run probelauf show --json @1
     valid_schema run
 }
 

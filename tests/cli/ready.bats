@@ -66,6 +66,9 @@ is_ready() {
     [ "$(shown 'd["time"]["phases"]["load"].get("bound", "exact")')" = exact ]
     record START | grep -q '"ready":"http://localhost:'
     [ "$(ready_of_end '"reason" in r')" = False ]
+    [ "$(shown 'abs(d["ready"]["after"]["value"] - d["time"]["phases"]["load"]["value"]) < 1e-6')" = true ]
+    run probelauf show --json @1
+    valid_schema run
 }
 
 @test "an address where nobody listens yet is asked again" {
@@ -112,6 +115,7 @@ is_ready() {
     [ "$(shown 'd["time"]["phases"]["load"]["bound"]')" = at-least ]
     [ "$(shown 'd["time"]["phases"]["compute"]["state"]')" = open ]
     [ "$(ready_of_end 'r["reason"]')" = "no line of the output matched" ]
+    [ "$(shown 'd["ready"]["after"]["state"]')" = open ]
     run probelauf show @1
     has "never ready"
     probelauf run -q --tee none --ready x -- "$CHILD" out x | cat
