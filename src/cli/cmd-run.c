@@ -579,7 +579,8 @@ const struct command command_run = {
         "is measured all the same. After the run one sentence says what it counts for.\n"
         "--attach PID measures a process that runs already: time, CPU, memory, I/O and GPU from "
         "now on, until it ends, --max-time is over, or Ctrl-C ends the watching; the process goes "
-        "on. Its output and its exit status are not seen (outcome ended); the status is 0. "
+        "on. Its output and its exit status are not seen (outcome ended); the status is 0, after "
+        "Ctrl-C 130. "
         "Containers: the pid on this machine."),
     .usage = N_("[options] [-- COMMAND [ARG...] | --attach PID]"),
     .examples = N_(
