@@ -20,11 +20,15 @@ int64_t mono_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* False: nobody reads any more. timeout_ms -1: however long it takes. */
+void out_begin(struct out *out, int fd) {
+    *out = (struct out){.fd = fd, .parent = getppid()};
+}
+
+/* Waits for the events, timeout_ms at most. False: nobody is there any more. */
 static bool poll_out(struct out *out, short events, int timeout_ms) {
     struct pollfd pipe = {.fd = out->fd, .events = events};
     int ready = poll(&pipe, 1, timeout_ms);
-    if (ready > 0 && (pipe.revents & (POLLERR | POLLNVAL)) != 0) {
+    if ((ready > 0 && (pipe.revents & (POLLERR | POLLNVAL)) != 0) || getppid() != out->parent) {
         out->closed = true;
     }
     return !out->closed;
@@ -34,17 +38,19 @@ void out_send(struct out *out, void *message, uint32_t size) {
     struct gpu_head *head = message;
     head->size = size;
     while (!out->closed) {
+        /* Ready means room for PIPE_BUF (pipe(7)): the write does not wait, and a full pipe cannot
+         * hide that the parent is gone. (fcntl(2) has a symbol version of glibc 2.28.) */
+        struct pollfd pipe = {.fd = out->fd, .events = POLLOUT};
+        if (poll(&pipe, 1, 0) <= 0 || pipe.revents != POLLOUT) {
+            poll_out(out, POLLOUT, 1000);
+            continue;
+        }
         ssize_t written = write(out->fd, message, size);
         if (written == (ssize_t)size) {
             return;
         }
-        if (written >= 0) {
-            out->closed = true; /* not a pipe: nothing that is read as messages any more */
-        } else if (errno == EAGAIN) {
-            poll_out(out, POLLOUT, -1);
-        } else if (errno != EINTR) {
-            out->closed = true;
-        }
+        /* Less than all: not a pipe. */
+        out->closed = written >= 0 || (errno != EAGAIN && errno != EINTR);
     }
 }
 

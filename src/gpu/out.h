@@ -5,12 +5,16 @@
 #include "gpu/wire.h"
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct out {
     int fd;
-    bool closed; /* nobody reads any more: the helper's end */
+    pid_t parent; /* that started the helper */
+    bool closed;  /* nobody reads any more, or the parent is gone: the helper's end */
 };
 
+/* fd is the writing end of a pipe. */
+void out_begin(struct out *out, int fd);
 /* Writes one message in one piece, waiting while the pipe is full. head.kind is set by the caller,
  * head.size here. */
 void out_send(struct out *out, void *message, uint32_t size);

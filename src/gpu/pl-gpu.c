@@ -183,12 +183,11 @@ int gpu_main(int argc, char **argv) {
     if (watch == NULL) {
         return 1;
     }
-    watch->out.fd = fd;
+    out_begin(&watch->out, fd);
     watch->interval_ns = (int64_t)interval_ms * 1000000;
-    pid_t parent = getppid();
     library_open(watch, false);
     int64_t next_ns = mono_ns();
-    while (!watch->out.closed && getppid() == parent) {
+    while (!watch->out.closed) {
         tick(watch);
         bool idle = watch->nvml.state != GPU_LIBRARY_READY || watch->count == 0;
         int64_t now_ns = mono_ns();
@@ -196,5 +195,8 @@ int gpu_main(int argc, char **argv) {
         next_ns = next_ns < now_ns ? now_ns : next_ns; /* what was missed is not made up for */
         out_wait_until(&watch->out, next_ns);
     }
+    /* The library stays as it is: its own way out may hang. */
+    free(watch->processes);
+    free(watch);
     return 0;
 }

@@ -165,26 +165,27 @@ static int text(char *to, unsigned size, const char *from) {
     return NVML_SUCCESS;
 }
 
+int nvmlShutdown(void) {
+    lib.initialized = false;
+    lib.trace = trace_free(lib.trace);
+    return NVML_SUCCESS;
+}
+
 int nvmlInit(void) {
     int code = load();
     if (code != NVML_SUCCESS) {
         return code;
     }
     double t = script_s();
-    if (t >= lib.trace->exchange_from && t < lib.trace->exchange_to) {
-        return NVML_LIB_RM_VERSION_MISMATCH;
-    }
-    code = faults(__func__, -1, t);
+    bool exchanging = t >= lib.trace->exchange_from && t < lib.trace->exchange_to;
+    code = exchanging ? NVML_LIB_RM_VERSION_MISMATCH : faults(__func__, -1, t);
     if (code == NVML_SUCCESS) {
         lib.initialized = true;
         lib.opened_s = t;
+    } else {
+        nvmlShutdown();
     }
     return code;
-}
-
-int nvmlShutdown(void) {
-    lib.initialized = false;
-    return NVML_SUCCESS;
 }
 
 int nvmlSystemGetDriverVersion(char *version, unsigned size) {
