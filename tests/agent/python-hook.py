@@ -189,6 +189,11 @@ class Unchanged(HookTest):
             import safetensors
             attempt(lambda: safetensors.safe_open("absent"))
             attempt(lambda: torch.nn.Module.to(3))
+            class Sly(object):
+                @property
+                def __class__(self):
+                    raise RuntimeError("nobody asks")
+            attempt(lambda: torch.nn.Module.to(Sly(), "cpu"))
             def generator():
                 try:
                     torch.load("absent", weights_only=True)

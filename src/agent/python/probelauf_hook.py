@@ -463,7 +463,8 @@ def title_of(module, path):
     def title(args):
         if not kind or not args:
             return root + "." + path
-        owner = args[0] if isinstance(args[0], type) else type(args[0])
+        # not isinstance(): it asks the object, which may answer with an error
+        owner = args[0] if issubclass(type(args[0]), type) else type(args[0])
         return owner.__name__ if name == "__init__" else owner.__name__ + "." + name
 
     return title
@@ -543,7 +544,9 @@ class Stand(object):
 
 def dress(wrapper, original):
     """The wrapper looks like the original to whoever looks."""
-    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+    # from 3.14 on reading __annotations__ evaluates them
+    notes = "__annotate__" if sys.version_info >= (3, 14) else "__annotations__"
+    for name in ("__module__", "__name__", "__qualname__", "__doc__", notes):
         if hasattr(original, name):
             setattr(wrapper, name, getattr(original, name))
     wrapper.__dict__.update(getattr(original, "__dict__", {}))
@@ -605,7 +608,10 @@ def loaded(name, module):
             else:
                 trouble("this torch has no global forward pre-hook")
         elif action not in ("early", "compute") or not state.computing:
-            wrap(module, path, action, tuple(file) or None)
+            try:
+                wrap(module, path, action, tuple(file) or None)
+            except Exception as error:
+                trouble("%s of %s: %s" % (path, name, name_of(error)))
     if name == "torch.cuda.memory":
         know_the_end()
 
