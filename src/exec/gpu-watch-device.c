@@ -23,22 +23,6 @@
 #define LOOKED_FOR_NS    (2 * NS_PER_S)
 #define LAST_LIST_NS     (2500 * NS_PER_MS)
 
-const char *gpu_why_reason(int32_t why) {
-    static const char *const reasons[GPU_WHY_COUNT_] = {
-        [GPU_READ] = NULL,
-        [GPU_NOT_SUPPORTED] = "not-supported",
-        [GPU_NOT_PERMITTED] = "not-permitted",
-        [GPU_NOT_VISIBLE] = "not-visible",
-        [GPU_NOT_IN_LIBRARY] = "not-supported",
-        [GPU_SENTINEL] = "failed",
-        [GPU_UNIFIED] = "not-supported",
-        [GPU_LOST] = "failed",
-        [GPU_DRIVER_MISMATCH] = "failed",
-        [GPU_FAILED] = "failed",
-    };
-    return why < 0 || why >= GPU_WHY_COUNT_ ? "failed" : reasons[why];
-}
-
 /* ---- which is which ---- */
 
 static struct shared_gpu new_entry(const struct gpu_device_message *message) {
@@ -194,110 +178,13 @@ struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t
 
 /* ---- the record of a device ---- */
 
-static void put_told(json_t *json, const char *key, const char *text) {
-    if (text[0] != '\0')
-        json_put_text(json, key, text);
-}
-
-static void put_read(json_t *json, const char *key, int64_t value) {
-    if (value != GPU_ABSENT && value != SHARED_ABSENT)
-        json_put_int(json, key, value);
-}
-
-static void put_switch(json_t *json, const char *key, int64_t value) {
-    if (value == 0 || value == 1)
-        json_put_bool(json, key, value == 1);
-}
-
-static void put_virtual(json_t *json, int32_t mode) {
-    switch ((enum gpu_virtual)mode) {
-    case GPU_VIRTUAL_PASSTHROUGH:
-        json_put_text(json, "virtual", "passthrough");
-        break;
-    case GPU_VIRTUAL_VGPU:
-        json_put_text(json, "virtual", "vgpu");
-        break;
-    case GPU_VIRTUAL_WSL:
-        json_put_text(json, "virtual", "wsl");
-        break;
-    case GPU_VIRTUAL_UNKNOWN:
-    case GPU_VIRTUAL_NONE:
-        break;
-    }
-}
-
-static json_t *reasons_of(const struct gpu_device *device) {
-    static const char *const names[GPU_ITEM_COUNT_] = {
-        [GPU_ITEM_MEMORY] = "memory",
-        [GPU_ITEM_PROCESSES] = "processes",
-        [GPU_ITEM_UTILIZATION] = "utilization",
-        [GPU_ITEM_POWER] = "power",
-        [GPU_ITEM_ENERGY] = "energy",
-        [GPU_ITEM_CLOCKS] = "clocks",
-        [GPU_ITEM_EVENTS] = "events",
-        [GPU_ITEM_ECC] = "ecc",
-        [GPU_ITEM_ACCOUNTING] = "accounting",
-        [GPU_ITEM_NAME] = "name",
-        [GPU_ITEM_UUID] = "uuid",
-    };
-    json_t *reasons = json_object();
-    for (size_t i = 0; i < GPU_ITEM_COUNT_; i++) {
-        const char *reason = gpu_why_reason(device->message.why[i]);
-        if (reason != NULL)
-            json_put_text(reasons, names[i], reason);
-    }
-    if (device->message.why[GPU_ITEM_PROCESSES] == GPU_READ &&
-        device->why[GPU_ITEM_PROCESSES] != GPU_READ)
-        json_put_text(reasons, names[GPU_ITEM_PROCESSES],
-                      gpu_why_reason(device->why[GPU_ITEM_PROCESSES]));
-    return reasons;
-}
-
-static void put_identity(json_t *json, const struct gpu_watch *watch,
-                         const struct gpu_device_message *message) {
-    bool slice = message->kind == GPU_KIND_MIG;
-    json_put_text(json, "kind", slice ? "mig" : "gpu");
-    put_told(json, "uuid", message->uuid);
-    put_read(json, "index", message->index);
-    put_read(json, "minor", message->minor);
-    put_told(json, "bus_id", message->bus_id);
-    put_told(json, "name", message->name);
-    if (slice && message->parent >= 0 && message->parent < (int32_t)GPU_DEVICES_MAX &&
-        watch->slot_of[message->parent] >= 0)
-        put_told(json, "parent", watch->shared->gpu[watch->slot_of[message->parent]].uuid);
-    if (slice) {
-        put_read(json, "gpu_instance", message->gpu_instance);
-        put_read(json, "compute_instance", message->compute_instance);
-    }
-}
-
-static void put_facts(json_t *json, const struct gpu_device_message *message,
-                      const struct shared_gpu *gpu) {
-    put_read(json, "total_bytes", message->total_bytes);
-    put_read(json, "reserved_bytes", message->reserved_bytes);
-    put_read(json, "baseline_bytes", gpu->baseline_bytes);
-    if (message->why[GPU_ITEM_MEMORY] == GPU_READ)
-        json_put_text(json, "memory_method",
-                      message->memory_api >= 2 ? "nvmlDeviceGetMemoryInfo_v2"
-                                               : "nvmlDeviceGetMemoryInfo");
-    put_switch(json, "unified", message->unified);
-    put_virtual(json, message->virtual_mode);
-    put_switch(json, "mig", message->mig_mode);
-    if (message->capability_major != GPU_ABSENT && message->capability_minor != GPU_ABSENT) {
-        char capability[48];
-        snprintf(capability, sizeof capability, "%" PRId64 ".%" PRId64, message->capability_major,
-                 message->capability_minor);
-        json_put_text(json, "compute_capability", capability);
-    }
-    if (message->power_limit_mw != GPU_ABSENT)
-        json_put_real(json, "power_limit_w", (double)message->power_limit_mw / 1000);
-    put_switch(json, "ecc", message->ecc_enabled);
-    put_switch(json, "persistence", message->persistence);
-    if (message->lost == 1)
-        json_put_bool(json, "lost", true);
-    if (strcasestr(message->name, "stand-in") != NULL)
-        json_put_bool(json, "stand_in", true);
-    put_told(json, "detail", message->detail);
+/* UUID of a slice's board; "": a board, or not told. */
+static const char *parent_of(const struct gpu_watch *watch,
+                             const struct gpu_device_message *message) {
+    bool has_parent = message->kind == GPU_KIND_MIG && message->parent >= 0 &&
+                      message->parent < (int32_t)GPU_DEVICES_MAX &&
+                      watch->slot_of[message->parent] >= 0;
+    return has_parent ? watch->shared->gpu[watch->slot_of[message->parent]].uuid : "";
 }
 
 static void write_device(struct gpu_watch *watch, size_t slot) {
@@ -308,16 +195,12 @@ static void write_device(struct gpu_watch *watch, size_t slot) {
     json_t *json = json_object();
     json_put_int(json, "device", (int64_t)slot);
     json_put_int(json, "t_ns", device->message.t_ns - watch->shared->start.mono_ns);
-    put_identity(json, watch, &device->message);
-    put_facts(json, &device->message, &watch->shared->gpu[slot]);
+    gpu_facts_device(json, &device->message, parent_of(watch, &device->message),
+                     watch->shared->gpu[slot].baseline_bytes);
     json_put_text(json, "mine", mine_names[mine.mine]);
     if (mine.by != NULL)
         json_put_text(json, "mine_by", mine.by);
-    json_t *reasons = reasons_of(device);
-    if (json_object_size(reasons) > 0)
-        json_put(json, "reasons", reasons);
-    else
-        json_decref(reasons);
+    gpu_facts_reasons(json, device->message.why, device->why);
     if (!recorder_write(watch->recorder, JOURNAL_DEVICE, json, false))
         return;
     device->dirty = false;
@@ -345,47 +228,19 @@ void gpu_device_write(struct gpu_watch *watch, bool all) {
 
 /* ---- the record of the library ---- */
 
-static const char *const state_names[GPU_LIBRARY_COUNT_] = {
-    [GPU_LIBRARY_READY] = "ready",
-    [GPU_LIBRARY_ABSENT] = "absent",
-    [GPU_LIBRARY_NO_DRIVER] = "no-driver",
-    [GPU_LIBRARY_MISMATCH] = "mismatch",
-    [GPU_LIBRARY_NO_PERMISSION] = "no-permission",
-    [GPU_LIBRARY_UNUSABLE] = "unusable",
-};
-
-static void put_library(json_t *json, const struct gpu_watch *watch) {
-    const struct gpu_library_message *library = &watch->library;
-    json_put_text(json, "state", state_names[library->state]);
-    if (library->state == GPU_LIBRARY_READY)
-        json_put_int(json, "count", library->device_count);
-    else if (library->state == GPU_LIBRARY_ABSENT && watch->shown == GPU_DEVICES_NONE)
-        json_put_int(json, "count", 0);
-    put_told(json, "driver", library->driver);
-    put_told(json, "library", library->library);
-    if (library->cuda != GPU_ABSENT && library->cuda > 0) {
-        char cuda[48];
-        snprintf(cuda, sizeof cuda, "%" PRId64 ".%" PRId64, library->cuda / 1000,
-                 library->cuda % 1000 / 10);
-        json_put_text(json, "cuda", cuda);
-    }
-    put_told(json, "path", library->path);
-    put_told(json, "detail", library->detail);
-}
-
 /* Where no helper was started, what says that there is nothing to ask. */
 static void put_not_asked(json_t *json, const struct gpu_watch *watch) {
     if (watch->excluded) {
         json_put_text(json, "reason", "not-applicable");
         json_put_text(json, "detail", "--gpu none");
     } else if (watch->starts == 0) {
-        json_put_text(json, "state", state_names[GPU_LIBRARY_ABSENT]);
+        json_put_text(json, "state", gpu_facts_state(GPU_LIBRARY_ABSENT));
         if (watch->shown == GPU_DEVICES_NONE)
             json_put_int(json, "count", 0);
         else
             json_put_text(json, "detail", N_("only AMD devices are shown; they are not measured"));
     } else if (watch->exit_status == GPU_EXIT_NOT_STARTED) {
-        json_put_text(json, "state", state_names[GPU_LIBRARY_UNUSABLE]);
+        json_put_text(json, "state", gpu_facts_state(GPU_LIBRARY_UNUSABLE));
         json_put_text(json, "detail", N_("the GPU helper cannot be executed here"));
     } else {
         json_put_text(json, "reason", "not-sampled");
@@ -406,7 +261,7 @@ void gpu_device_write_probe(struct gpu_watch *watch, bool last) {
                  watch->has_library ? watch->library.t_ns - watch->shared->start.mono_ns
                                     : recorder_t_ns(watch->recorder));
     if (watch->has_library)
-        put_library(json, watch);
+        gpu_facts_library(json, &watch->library, watch->shown == GPU_DEVICES_NONE);
     else
         put_not_asked(json, watch);
     watch->probe_written = recorder_write(watch->recorder, JOURNAL_DEVICE, json, false);

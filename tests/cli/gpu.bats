@@ -33,7 +33,8 @@ gpus() {
 
 golden() {
     local file=$BATS_TEST_DIRNAME/gpu/golden/$1.json
-    probelauf export journal --text @1 | python "$BATS_TEST_DIRNAME/gpu/records.py" >found.json
+    probelauf show --json @1 >shown.json
+    probelauf export journal --text @1 | python "$BATS_TEST_DIRNAME/gpu/records.py" shown.json >found.json
     if [ -n "${GPU_GOLDEN_WRITE-}" ]; then
         cp found.json "$file"
     fi

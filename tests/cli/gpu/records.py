@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a journal says of GPUs, without what differs from run to run: of `export journal --text` on standard input
 the last DEVICE record of each device, the last COUNTERS' `gpu`, series, gaps and incidents, as JSON that can be
-compared with a golden file. Times become nothing, counts of samples "some", pids of the run their place."""
+compared with a golden file. Times become nothing, counts of samples "some", pids their number. With the name of a
+file of `show --json` also its `gpus`: bytes as they are, of other quantities state, bound, method and reason."""
 
 import json
 import re
@@ -48,6 +49,28 @@ for gpu in counters or []:
         gpu["energy_j"] = "some"
     if "left_pids" in gpu:
         gpu["left_pids"] = len(gpu["left_pids"])
+
+
+def without_times(value):
+    if isinstance(value, list):
+        return [without_times(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "state" in value and "unit" in value:
+        kept = {k: v for k, v in value.items() if k in ("state", "bound", "method", "reason", "detail")}
+        if value["unit"] == "byte":
+            kept["value"] = value["value"]
+        if value["unit"] == "J":
+            kept.pop("bound", None)  # a slow machine leaves holes
+        return kept
+    # by phase and by cause every entry says the same once more
+    return {k: without_times(v) for k, v in value.items() if k not in ("idle_causes", "use_by_phase")}
+
+
+shown = None
+if len(sys.argv) > 1:
+    with open(sys.argv[1], encoding="utf-8") as file:
+        shown = without_times(json.load(file)["gpus"])
 print(json.dumps({"probe": probe, "devices": [devices[d] for d in sorted(devices)], "counters": counters,
                   "series": {d: sorted(series[d]) for d in sorted(series)}, "gaps": gaps,
-                  "incidents": incidents}, indent=1))
+                  "incidents": incidents, **({"gpus": shown} if shown is not None else {})}, indent=1))
