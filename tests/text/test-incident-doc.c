@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * docs/incidents.md is the table of src/text/incident-rules.c in words. This test writes the
+ * docs/incidents.md is the table of src/text/incident-rules*.c in words. This test writes the
  * document anew and compares; with PROBELAUF_WRITE_DOC=docs/incidents.md in its environment it
  * replaces the file instead.
  */
@@ -21,7 +21,7 @@
 static const char head[] =
     "# Incidents\n"
     "\n"
-    "<!-- Written by tests/text/test-incident-doc.c from src/text/incident-rules.c; do not edit. "
+    "<!-- Written by tests/text/test-incident-doc.c from src/text/incident-rules*.c; do not edit. "
     "To renew it, run that test with\n"
     "     PROBELAUF_WRITE_DOC=docs/incidents.md in its environment. -->\n"
     "\n"
