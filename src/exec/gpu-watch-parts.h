@@ -3,6 +3,7 @@
  * killed recorder is not here but in struct shared_gpu. */
 #pragma once
 
+#include "exec/gpu-facts.h"
 #include "exec/gpu-watch.h"
 #include "exec/recorder-parts.h"
 #include "gpu/wire.h"
@@ -144,8 +145,9 @@ struct gpu_watch {
 /* ---- gpu-watch-start.c ---- */
 /* Is there anything that a helper could open? A few system calls. */
 bool gpu_start_is_worth_it(enum gpu_devices_shown shown);
-/* Returns its pid or a negative errno; *ret_fd: our end of its pipe. */
-pid_t gpu_start_helper(struct recorder *recorder, int *ret_fd);
+/* Returns its pid or a negative errno; *ret_fd: our end of its pipe, not blocking. beside: a path
+ * whose folder takes the program where it cannot run from memory; "": nowhere. */
+pid_t gpu_start_helper(struct shared *shared, const char *beside, int *ret_fd);
 #define GPU_EXIT_NOT_STARTED 127
 
 /* ---- gpu-watch-device.c ---- */
@@ -162,7 +164,6 @@ void gpu_device_changed(struct gpu_device *device);
  */
 void gpu_device_write(struct gpu_watch *watch, bool all);
 void gpu_device_write_probe(struct gpu_watch *watch, bool last);
-const char *gpu_why_reason(int32_t why); /* NULL: it was read */
 
 /* ---- gpu-watch-series.c ---- */
 /* One row: a value for each column. */

@@ -84,7 +84,7 @@ bool gpu_start_is_worth_it(enum gpu_devices_shown shown) {
 /* ---- the helper's process before it is the helper ---- */
 
 struct start {
-    const char *journal;
+    const char *beside;
     int out_fd;
 };
 
@@ -106,10 +106,10 @@ static void run_from_memory(int out_fd) {
 }
 
 /* A program that is open for writing cannot be executed (ETXTBSY): it is opened a second time. */
-static void run_from_file(const char *journal, int out_fd) {
+static void run_from_file(const char *beside, int out_fd) {
     char path[SHARED_PATH_SIZE];
-    int used = snprintf(path, sizeof path, "%s.gpu", journal);
-    if (used <= 0 || (size_t)used >= sizeof path)
+    int used = snprintf(path, sizeof path, "%s.gpu", beside);
+    if (beside[0] == '\0' || used <= 0 || (size_t)used >= sizeof path)
         return;
     unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
@@ -128,15 +128,15 @@ static int start_main(void *argument) {
     int flags = fcntl(start->out_fd, F_GETFD);
     fcntl(start->out_fd, F_SETFD, flags & ~FD_CLOEXEC);
     run_from_memory(start->out_fd);
-    run_from_file(start->journal, start->out_fd);
+    run_from_file(start->beside, start->out_fd);
     return GPU_EXIT_NOT_STARTED;
 }
 
-pid_t gpu_start_helper(struct recorder *recorder, int *ret_fd) {
-    struct start start = {.journal = recorder->shared->journal_path};
+pid_t gpu_start_helper(struct shared *shared, const char *beside, int *ret_fd) {
+    struct start start = {.beside = beside};
     struct helper_spec spec = {
         .name = "pl-gpu", .dies_with_parent = true, .main = start_main, .context = &start};
-    pid_t pid = helper_start_writing(recorder->shared, &spec, &start.out_fd, ret_fd);
+    pid_t pid = helper_start_writing(shared, &spec, &start.out_fd, ret_fd);
     if (pid > 0)
         fcntl(*ret_fd, F_SETPIPE_SZ, PIPE_BYTES); /* a refusal leaves 64 KiB, which will do */
     return pid;

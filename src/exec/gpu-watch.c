@@ -53,7 +53,7 @@ static void start_helper(struct gpu_watch *watch) {
     watch->starts++;
     watch->exit_status = -1;
     watch->arrival_ns = clock_mono_ns();
-    pid_t pid = gpu_start_helper(watch->recorder, &watch->fd);
+    pid_t pid = gpu_start_helper(watch->shared, watch->shared->journal_path, &watch->fd);
     if (pid > 0)
         watch->helper = pid;
     else

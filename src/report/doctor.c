@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* See doctor.h. The verdict first; nothing here judges. */
+#include "report/doctor.h"
+
+#include "base/msg.h"
+#include "report/layout.h"
+
+#include <string.h>
+
+static size_t count_of(const struct doctor_findings *findings, enum doctor_state state) {
+    size_t count = 0;
+    for (size_t i = 0; i < findings->count; i++)
+        count += findings->items[i].state == state;
+    return count;
+}
+
+/* ---- JSON ---- */
+
+static json_t *finding_json(const struct doctor_finding *finding) {
+    json_t *json = json_object();
+    json_put_text(json, "topic", doctor_topic_name(finding->topic));
+    json_put_text(json, "id", finding->id);
+    json_put_text(json, "state", doctor_state_name(finding->state));
+    json_put_text(json, "text", finding->text);
+    json_put_text(json, "advice", finding->advice);
+    json_put(json, "figure",
+             finding->has_quantity ? quantity_to_json(&finding->quantity) : json_null());
+    return json;
+}
+
+json_t *report_doctor_json(const struct doctor_findings *findings) {
+    json_t *list = json_array(), *counts = json_object(), *json = json_object();
+    for (size_t i = 0; i < findings->count; i++)
+        json_array_append_new(list, finding_json(&findings->items[i]));
+    for (enum doctor_state state = 0; state < DOCTOR_STATE_COUNT_; state++)
+        json_put_int(counts, doctor_state_name(state), (int64_t)count_of(findings, state));
+    json_put_text(json, "schema", "probelauf.doctor/1");
+    json_put(json, "counts", counts);
+    json_put(json, "findings", list);
+    json_put_text(json, "snippet", findings->snippet);
+    return json;
+}
+
+/* ---- text ---- */
+
+static void add_verdict(const struct doctor_findings *findings, struct report_style style,
+                        struct strbuf *out) {
+    size_t problems = count_of(findings, DOCTOR_PROBLEM);
+    size_t warnings = count_of(findings, DOCTOR_WARNING), open = count_of(findings, DOCTOR_OPEN);
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (problems > 0)
+        strbuf_printf(
+            &text,
+            msg_plural(problems, "%zu thing here will not work", "%zu things here will not work"),
+            problems);
+    else
+        strbuf_add_str(&text, _("nothing was found here that will not work"));
+    if (warnings > 0)
+        strbuf_printf(&text, msg_plural(warnings, ", %zu warning", ", %zu warnings"), warnings);
+    if (open > 0)
+        strbuf_printf(&text, msg_plural(open, ", %zu point open", ", %zu points open"), open);
+    layout_add_colored(out, style, problems > 0 ? LAYOUT_BAD : LAYOUT_GOOD, strbuf_str(&text));
+    strbuf_add_char(out, '\n');
+}
+
+static void add_finding(const struct doctor_finding *finding, struct report_style style,
+                        struct strbuf *out) {
+    static const enum layout_color colors[DOCTOR_STATE_COUNT_] = {
+        [DOCTOR_KNOWN] = LAYOUT_PLAIN,
+        [DOCTOR_OPEN] = LAYOUT_DIM,
+        [DOCTOR_WARNING] = LAYOUT_WARN,
+        [DOCTOR_PROBLEM] = LAYOUT_BAD,
+    };
+    static const char *const marks[DOCTOR_STATE_COUNT_] = {"[m]", "[?]", "[!]", "[X]"};
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    strbuf_add_str(out, "  ");
+    layout_add_colored(out, style, colors[finding->state], marks[finding->state]);
+    strbuf_add_char(out, ' ');
+    layout_add_plain(&text, finding->text, style.ascii);
+    if (finding->advice != NULL && finding->state != DOCTOR_KNOWN) {
+        strbuf_add_str(&text, style.ascii ? " -> " : " → ");
+        layout_add_plain(&text, finding->advice, style.ascii);
+    }
+    layout_wrap(out, strbuf_str(&text), 6, 6, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static void add_state(const struct doctor_findings *findings, enum doctor_state state,
+                      const char *heading, struct report_style style, struct strbuf *out) {
+    if (count_of(findings, state) == 0)
+        return;
+    layout_heading(out, style, heading);
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].state == state)
+            add_finding(&findings->items[i], style, out);
+}
+
+void report_doctor_text(const struct doctor_findings *findings, struct report_style style,
+                        struct strbuf *out) {
+    add_verdict(findings, style, out);
+    add_state(findings, DOCTOR_PROBLEM, _("Will not work"), style, out);
+    add_state(findings, DOCTOR_WARNING, _("May cost time or a run"), style, out);
+    add_state(findings, DOCTOR_OPEN, _("Open"), style, out);
+    add_state(findings, DOCTOR_KNOWN, _("Seen"), style, out);
+    if (findings->snippet[0] == '\0')
+        return;
+    layout_heading(out, style, _("For the plan"));
+    strbuf_add_str(out, findings->snippet);
+}
