@@ -108,6 +108,7 @@ const struct command command_doctor = {
     .options = doctor_options,
     .min_args = 0,
     .max_args = 0,
+    .operand = "",
     .traits = COMMAND_PLAN | COMMAND_LEDGER | COMMAND_JSON,
     .run = doctor_run,
 };
