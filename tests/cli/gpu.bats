@@ -144,15 +144,15 @@ on_machine() {
 @test "a killed helper is replaced, three times at most, and the hole is named" {
     machine eight-h200
     "$PROBELAUF" run -q -- sh -c 'echo $$ >pids; while [ ! -e stop ]; do sleep 0.1; done' &
-    local monitor=$! i helper last=
-    for i in 1 2 3 4; do
-        until_true new_helper
+    local monitor=$! last=
+    for _ in 1 2 3 4; do
+        until_true new_helper "$monitor" "$last"
         last=$helper
         sleep 1.5 # it shall have told something
         kill -KILL "$helper"
     done
     sleep 2.5
-    run new_helper
+    run new_helper "$monitor" "$last"
     [ "$status" -ne 0 ]
     : >stop
     wait "$monitor"
@@ -161,18 +161,18 @@ on_machine() {
     [ "$(gpus 'd["counters"][0]["process_peak_bytes"] > 0 and len(d["devices"])')" = 8 ]
 }
 
-# Sets helper to that of the monitor, unless it is $last.
+# new_helper MONITOR LAST: sets helper to the GPU helper of that monitor, unless it is the last one.
 new_helper() {
     local recorder
-    recorder=$(helper "$monitor" pl-recorder) && helper=$(pgrep -P "$recorder" -x pl-gpu) &&
-        [ "$helper" != "$last" ]
+    recorder=$(helper "$1" pl-recorder) && helper=$(pgrep -P "$recorder" -x pl-gpu) &&
+        [ "$helper" != "$2" ]
 }
 
 @test "a killed recorder loses no peak and defines no series twice" {
     machine ramp
     "$PROBELAUF" run -q -- sh -c 'echo $$ >pids; while [ ! -e stop ]; do sleep 0.1; done' &
-    local monitor=$! recorder i
-    for i in 1 2; do
+    local monitor=$! recorder
+    for _ in 1 2; do
         until_true helper "$monitor" pl-recorder
         sleep 3
         recorder=$(helper "$monitor" pl-recorder)
@@ -233,6 +233,26 @@ new_helper() {
     [ "$(gpus 'd["devices"][0]["reasons"]["processes"]')" = not-visible ]
     [ "$(gpus '[k for k in ("process_peak_bytes", "others") if k in d["counters"][0]]')" = "[]" ]
     [ "$(gpus 'd["counters"][0]["reasons"]["process_peak_bytes"]')" = not-visible ]
+}
+
+@test "a PID namespace of its own: a process that the driver names is recognised in the tree" {
+    unshare --pid --fork --mount-proc true 2>/dev/null || skip "PID namespaces are not permitted here"
+    [ ! -e /dev/nvidiactl ] || skip "here the process would have to have the device files open"
+    machine eight-h200
+    unshare --pid --fork --mount-proc "$PROBELAUF" run -q -- sh -c 'echo $$ >pids; sleep 3.4; :'
+    until_true ledger_has 1
+    [ "$(gpus 'd["devices"][0]["mine_by"]')" = processes ]
+    [ "$(gpus 'd["counters"][0]["process_peak_bytes"] > 0')" = true ]
+}
+
+@test "a process that is attached to: its GPU, its variables" {
+    machine eight-h200
+    CUDA_VISIBLE_DEVICES=6 sleep 3.4 3>&- &
+    echo "$!" >pids
+    "$PROBELAUF" run -q --attach "$!"
+    until_true ledger_has 1
+    [ "$(gpus '[[g["device"], g["mine_by"]] for g in d["devices"] if g["mine"] == "yes"]')" = \
+        '[[0, "processes"], [6, "CUDA_VISIBLE_DEVICES"]]' ]
 }
 
 @test "a system that executes nothing from memory: the helper runs from a file, which is gone" {
