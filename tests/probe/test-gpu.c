@@ -198,6 +198,24 @@ static void the_fingerprint_has_a_gpu_only_where_there_is_one(void **state) {
                             json_get_text(none, "fingerprint", ""));
 }
 
+static void what_is_shown_decides_whether_a_library_is_asked(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine;
+        enum gpu_devices_shown shown;
+    } rows[] = {{"none", GPU_DEVICES_NONE},
+                {"one", GPU_DEVICES_MAYBE},
+                {"unused", GPU_DEVICES_MAYBE},
+                {"amd", GPU_DEVICES_AMD}};
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        AUTO_FREE char *prefix =
+            mem_printf("%s/gpus/%s", getenv("PROBELAUF_TEST_FIXTURES"), rows[i].machine);
+        assert_int_equal(gpu_devices_look(&(struct root){prefix}), rows[i].shown);
+    }
+    /* where nothing can be seen there may be one */
+    assert_int_equal(gpu_devices_look(&(struct root){"/nonexistent"}), GPU_DEVICES_MAYBE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_gpu_is_a_count_of_0),
@@ -209,6 +227,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_seen_is_no_0),
         cmocka_unit_test(an_unreadable_node_is_no_smaller_count),
         cmocka_unit_test(drivers_without_devices),
+        cmocka_unit_test(what_is_shown_decides_whether_a_library_is_asked),
         cmocka_unit_test(the_fingerprint_has_a_gpu_only_where_there_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
