@@ -64,6 +64,7 @@ begun() {
     wait "$monitor"
     [ "$(shown "d['host']['memory']['largest_process_rss']['value'] > 80 * $MIB")" = true ]
     run probelauf show @1
+    output=$(tr -s ' \n' ' ' <<<"$output")
     has "the peak may be from before"
 }
 
@@ -120,7 +121,8 @@ begun() {
     record END | grep -q '"watching":"stopped"'
     run probelauf show @1
     lacks "--linger"
-    has "it went on when the watching"
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "it went on when the watching ended"
 }
 
 @test "an interrupt of the watching ends a shell loop" {
@@ -278,6 +280,7 @@ print(thread.native_id, flush=True)'
     target "$CHILD" wait-file stop
     run -0 probelauf run --attach "$target" --max-time 0.4s
     has "watching process $target"
+    output=$(tr -s ' \n' ' ' <<<"$output")
     has "name the address that answers"
 }
 
