@@ -17,7 +17,7 @@
 struct proc_stat {
     pid_t pid, ppid;
     char comm[64];
-    char state;     /* R S D Z T … */
+    char state; /* R S D Z T … */
     bool is_kernel_thread;
     uint64_t start; /* field 22: clock ticks since boot; with the pid it names a process */
     uint64_t utime_ns, stime_ns;
