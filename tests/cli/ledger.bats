@@ -54,7 +54,7 @@ count() {
 
 @test "the records leave the folder once they are in the ledger" {
     runs 3
-    [ -z "$(ls -A "$DATA/journals")" ]
+    [ -z "$(ls -A "$DATA/journals" | grep -v ^agents-)" ] # what goes into a command stays for the next run
     run probelauf ledger info --json
     [ "$(json 'd["runs"]')" = 3 ]
     [ "$(json 'd["journal_mode"]')" = wal ]
