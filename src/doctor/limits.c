@@ -86,43 +86,41 @@ static const char *narrow(struct judging *judging, const char *key, const char *
     return amount(judging, ret_limit);
 }
 
+static void add_narrow(struct judging *judging, const char *id, const char *text,
+                       const char *advice, struct quantity limit) {
+    doctor_add_quantity(doctor_add(judging, DOCTOR_LIMITS, id, DOCTOR_WARNING, text, advice),
+                        limit);
+}
+
 static void judge_ulimits(struct judging *judging) {
     struct arena *arena = judging->arena;
     struct quantity limit;
     const char *value = narrow(judging, "open_files", UNIT_COUNT, FEW_FILES, &limit);
     if (value != NULL)
-        doctor_add_quantity(
-            doctor_add(judging, DOCTOR_LIMITS, "limit-open-files", DOCTOR_WARNING,
-                       arena_printf(arena,
-                                    _("only %s files may be open at once: data loaders and sharded "
-                                      "weights need more"),
-                                    value),
-                       _("raise it: ulimit -n 65536")),
-            limit);
+        add_narrow(judging, "limit-open-files",
+                   arena_printf(arena,
+                                _("only %s files may be open at once: data loaders and sharded "
+                                  "weights need more"),
+                                value),
+                   _("raise it: ulimit -n 65536"), limit);
     value = narrow(judging, "address_space", UNIT_BYTE, 0, &limit);
     if (value != NULL)
-        doctor_add_quantity(
-            doctor_add(judging, DOCTOR_LIMITS, "limit-address-space", DOCTOR_WARNING,
-                       arena_printf(arena,
-                                    _("the address space is limited to %s: CUDA reserves far more "
-                                      "than it uses"),
-                                    value),
-                       _("lift it: ulimit -v unlimited")),
-            limit);
+        add_narrow(judging, "limit-address-space",
+                   arena_printf(arena,
+                                _("the address space is limited to %s: CUDA reserves far more than "
+                                  "it uses"),
+                                value),
+                   _("lift it: ulimit -v unlimited"), limit);
     value = narrow(judging, "file_size", UNIT_BYTE, 0, &limit);
     if (value != NULL)
-        doctor_add_quantity(
-            doctor_add(judging, DOCTOR_LIMITS, "limit-file-size", DOCTOR_WARNING,
-                       arena_printf(arena, _("files may not grow beyond %s"), value),
-                       _("lift it: ulimit -f unlimited")),
-            limit);
+        add_narrow(judging, "limit-file-size",
+                   arena_printf(arena, _("files may not grow beyond %s"), value),
+                   _("lift it: ulimit -f unlimited"), limit);
     value = narrow(judging, "cpu_time", UNIT_CORE_SECOND, 0, &limit);
     if (value != NULL)
-        doctor_add_quantity(
-            doctor_add(judging, DOCTOR_LIMITS, "limit-cpu-time", DOCTOR_WARNING,
-                       arena_printf(arena, _("processes are ended after %s s of CPU time"), value),
-                       _("lift it: ulimit -t unlimited")),
-            limit);
+        add_narrow(judging, "limit-cpu-time",
+                   arena_printf(arena, _("processes are ended after %s s of CPU time"), value),
+                   _("lift it: ulimit -t unlimited"), limit);
 }
 
 static void judge_clock(struct judging *judging) {
