@@ -62,6 +62,14 @@ static double unit_bytes(const char *unit, size_t length, bool binary) {
     return bytes;
 }
 
+/* The unit that stands there, not one that a word only begins with. */
+static double unit_at(const char *text) {
+    size_t length = 0;
+    while (isalpha((unsigned char)text[length]))
+        length++;
+    return length > 1 ? unit_bytes(text, length, true) : 0.0;
+}
+
 struct size {
     double number, unit; /* unit 0: none stands there */
     size_t length;       /* of both in the text */
@@ -111,7 +119,7 @@ static bool read_size(const char *text, bool binary, struct size *ret_size) {
     if (str_to_double(number, &value) != 0)
         return false;
     *ret_size = (struct size){.number = value, .length = digits};
-    if (digits < length)
+    if (digits < length && (text[length] != ' ' || unit_at(text + length + 1) == 0.0))
         return true;
     const char *unit = text + length;
     if (*unit == ' ')
@@ -314,6 +322,19 @@ static void put_bus(json_t *figures, const char *name, const char *text) {
     }
 }
 
+/* The first status above 128 or below 0: a 0 or 1 beside it is another process's. */
+static void put_status(json_t *figures, const char *name, const char *line, bool negative) {
+    for (const char *at = line; (at = incident_find_status(at)) != NULL;) {
+        char *end = NULL;
+        long status = strtol(at, &end, 10);
+        if (negative ? status < 0 : status > 128) {
+            json_put_int(figures, name, negative ? -status : status);
+            return;
+        }
+        at = end;
+    }
+}
+
 static void put_phrase(json_t *figures, const char *name, const char *text) {
     size_t length = strcspn(text, ",(;`");
     const char *stop = strstr(text, ". ");
@@ -446,6 +467,8 @@ static void put_behind(const struct incident_figure *figure, const char *text, j
     case INCIDENT_WORD_WITH:
     case INCIDENT_INTEGER_BEFORE:
     case INCIDENT_SEGMENT_BEFORE:
+    case INCIDENT_STATUS:
+    case INCIDENT_STATUS_SIGNAL:
     case INCIDENT_IS_TEXT:
     case INCIDENT_IS_NUMBER:
         break;
@@ -477,6 +500,10 @@ static void read_figure(const struct incident_figure *figure, const char *line, 
     }
     if (figure->kind == INCIDENT_IS_NUMBER) {
         put_integer(figures, figure->name, figure->at, strlen(figure->at));
+        return;
+    }
+    if (figure->kind == INCIDENT_STATUS || figure->kind == INCIDENT_STATUS_SIGNAL) {
+        put_status(figures, figure->name, line, figure->kind == INCIDENT_STATUS_SIGNAL);
         return;
     }
     if (figure->kind == INCIDENT_NEIGHBOURS) {

@@ -142,6 +142,55 @@ bool incident_begins_with(const char *line, const char *ending) {
            (name[length] == '\0' || name[length] == ':' || name[length] == '(');
 }
 
+const char *incident_find_status(const char *line) {
+    /* The first letter is left out: it may be a capital. */
+    static const char *const words[] = {
+        "xit code", "xitcode",    "xitCode",    "xit Code",  "xit_code", "xit status", "xit value",
+        "xited (",  "xited with", "eturn code", "eturncode", "ith code", "tatus"};
+    const char *best = NULL;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
+        for (const char *at = line; (at = strstr(at, words[i])) != NULL && (!best || at < best);) {
+            at += strlen(words[i]);
+            const char *number = at + strspn(at, " \t\"':=(");
+            size_t digits = strspn(number + (*number == '-'), "0123456789");
+            if (digits == 0 || digits > 4)
+                continue;
+            if (!best || number < best)
+                best = number;
+            break;
+        }
+    }
+    return best;
+}
+
+/* A token, or the beginning of one that a table cut ("OUT_OF_ME+"). */
+static bool has_state(const char *line, const char *state) {
+    for (const char *at = line; (at = strstr(at, state)) != NULL; at += strlen(state)) {
+        const char *behind = at + strlen(state);
+        bool begins = at > line && (at[-1] == ' ' || at[-1] == '|' || at[-1] == '\t');
+        if (begins && (*behind == '\0' || strchr(" |+\t,", *behind)))
+            return true;
+    }
+    return false;
+}
+
+bool incident_is_job_row(const char *line, const char *state) {
+    line = incident_skip_prefix(line);
+    if (!isdigit((unsigned char)*line) || !has_state(line, state))
+        return false;
+    for (const char *at = line; (at = strchr(at, ':')) != NULL; at++) { /* "0:125" */
+        const char *from = at;
+        while (from > line && isdigit((unsigned char)from[-1]))
+            from--;
+        size_t digits = strspn(at + 1, "0123456789");
+        if (from < at && from > line && (from[-1] == ' ' || from[-1] == '|') && digits > 0 &&
+            digits <= 3 && (at[1 + digits] == '\0' || strchr(" |", at[1 + digits])))
+            return true;
+    }
+    return false;
+}
+
 bool incident_has_number(const char *line, const char *behind) {
     const char *at = strstr(line, behind);
     return at && isdigit((unsigned char)at[strlen(behind)]);

@@ -18,11 +18,20 @@ static bool is_import_error(const char *line) {
     return incident_begins_with(line, "ImportError");
 }
 
-static bool is_shell_not_found(const char *line) {
+/* "bash: ", "-bash: ", "/bin/sh: ": the line is a shell's. */
+static bool is_of_shell(const char *line) {
     const char *name = incident_skip_prefix(line);
     const char *colon = strchr(name, ':');
-    return colon && colon - name >= 2 && strncmp(colon - 2, "sh", 2) == 0 &&
+    return colon && colon - name >= 2 && strncmp(colon - 2, "sh", 2) == 0;
+}
+
+static bool is_shell_not_found(const char *line) {
+    return is_of_shell(line) &&
            (str_ends_with(line, ": not found") || str_ends_with(line, ": command not found"));
+}
+
+static bool is_shell_denied(const char *line) {
+    return is_of_shell(line) && str_ends_with(line, ": Permission denied");
 }
 
 #define HTTP(number) \
@@ -45,6 +54,12 @@ static const struct incident_rule rules[] = {
      .all = {"Access to dataset ", "is restricted"},
      .figures = {{"repo", INCIDENT_WORD, "Access to dataset "}}},
     {.name = "access_gated",
+     .all = {"Repo model ", " is gated"},
+     .figures = {{"repo", INCIDENT_WORD, "Repo model "}}},
+    {.name = "access_gated",
+     .all = {"Repo dataset ", " is gated"},
+     .figures = {{"repo", INCIDENT_WORD, "Repo dataset "}}},
+    {.name = "access_gated",
      .all = {"Your request to access ", "is awaiting a review"},
      .figures = {{"repo", INCIDENT_WORD, "to access model "},
                  {"repo", INCIDENT_WORD, "to access dataset "}}},
@@ -56,6 +71,9 @@ static const struct incident_rule rules[] = {
      .all = {"Make sure to have access to it at "},
      .figures = {{"repo", INCIDENT_REPOSITORY, "huggingface.co/"}},
      .beside = true},
+    {.name = "access_gated",
+     .all = {"enable access to public gated repositories"},
+     .figures = {{"http", INCIDENT_INTEGER_BEFORE, " Forbidden"}}},
     {.name = "access_gated",
      .all = {"is a gated repo"},
      .figures = {{"repo", INCIDENT_QUOTED, ""}}},
@@ -112,6 +130,7 @@ static const struct incident_rule rules[] = {
     {.name = "access_unknown", .all = {"NoCredentialsError"}},
     {.name = "access_unknown", .all = {"batch response: Authentication required"}},
     {.name = "access_unknown", .all = {"batch response: ", "over its data quota"}},
+    {.name = "access_unknown", .all = {"batch response: ", "exceeded its LFS budget"}},
     {.name = "access_unknown", .all = {"ccount responsible for LFS bandwidth"}},
     {.name = "access_unknown", .all = {"Repository or object not found: https://"}},
     {.name = "access_unknown",
@@ -128,6 +147,10 @@ static const struct incident_rule rules[] = {
      .figures = {HTTP("401")}},
     {.name = "access_unknown", .all = {"Client error '403 Forbidden'"}, .figures = {HTTP("403")}},
     {.name = "access_unknown", .all = {"403 Forbidden: ", "uthoriz"}, .figures = {HTTP("403")}},
+    {.name = "access_unknown", .all = {"HfHubHTTPError: 401"}, .figures = {HTTP("401")}},
+    {.name = "access_unknown", .all = {"HfHubHTTPError: 403"}, .figures = {HTTP("403")}},
+    {.name = "access_unknown", .all = {"HTTP status client error (401"}, .figures = {HTTP("401")}},
+    {.name = "access_unknown", .all = {"HTTP status client error (403"}, .figures = {HTTP("403")}},
     {.name = "access_unknown", .all = {"Invalid credentials in Authorization header"}},
     {.name = "access_unknown", .all = {"Invalid username or password."}},
     {.name = "access_unknown", .all = {"LocalTokenNotFoundError"}},
@@ -149,10 +172,20 @@ static const struct incident_rule rules[] = {
      .all = {"wandb", "permission denied"},
      .figures = {{"service", INCIDENT_IS_TEXT, "wandb"}}},
     {.name = "access_unknown", .all = {"unauthorized: authentication required"}},
+    {.name = "access_unknown", .all = {"unauthorized: access to the requested resource"}},
     {.name = "access_unknown", .all = {"denied: requested access to the resource is denied"}},
     {.name = "access_unknown",
      .all = {"[Errno 13] Permission denied"},
      .figures = {{"errno", INCIDENT_IS_NUMBER, "13"}, {"path", INCIDENT_QUOTED, "denied"}}},
+    {.name = "access_unknown",
+     .all = {": Permission denied"},
+     .also = is_shell_denied,
+     .also_text = N_("as a shell says it, at the end of the line"),
+     .figures = {{"errno", INCIDENT_IS_NUMBER, "13"},
+                 {"path", INCIDENT_SEGMENT_BEFORE, ": Permission denied"}}},
+    {.name = "access_unknown",
+     .all = {"zsh: permission denied: "},
+     .figures = {{"errno", INCIDENT_IS_NUMBER, "13"}, {"path", INCIDENT_WORD, "denied: "}}},
     {.name = "access_unknown",
      .all = {"An error occurred (403)"},
      .figures = {{"http", INCIDENT_IS_NUMBER, "403"}}},

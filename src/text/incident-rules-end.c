@@ -12,6 +12,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What a shell says about a job: "run.sh: line 3: 123 Killed  python x", "[1]+  Killed  x", "[1]
@@ -56,29 +57,65 @@ static bool is_aborted(const char *line) {
     return incident_is_word(line, "Aborted") || is_shell_report(line, "aborted");
 }
 
+static bool is_fault(const char *line) {
+    static const char *const words[] = {"segmentation fault", "bus error", "abort",
+                                        "illegal hardware instruction", "floating point exception"};
+    bool is = false;
+    for (size_t i = 0; i < ARRAY_LENGTH(words) && !is; i++)
+        is = is_shell_report(line, words[i]);
+    return is;
+}
+
 /* "srun: error: node: task 0: Killed" */
 static bool ends_with_task_killed(const char *line) {
     return str_ends_with(line, ": Killed");
 }
 
-static bool is_kubernetes_code(const char *line, const char *code) {
-    const char *at = strstr(line, "Exit Code:") + strlen("Exit Code:");
-    at += strspn(at, " \t");
-    return str_starts_with(at, code) && !isdigit((unsigned char)at[strlen(code)]);
+/* The statuses that tell of a signal: of a shell (128 and its number) and of Python (minus it). */
+static bool has_status_of(const char *line, const int *statuses, size_t count) {
+    for (const char *at = line; (at = incident_find_status(at)) != NULL;) {
+        char *end = NULL;
+        long status = strtol(at, &end, 10);
+        for (size_t i = 0; i < count; i++)
+            if (status == statuses[i])
+                return true;
+        at = end;
+    }
+    return false;
 }
 
-static bool is_exit_code_137(const char *line) {
-    return is_kubernetes_code(line, "137");
+static bool tells_kill(const char *line) {
+    static const int statuses[] = {137, -9};
+    return has_status_of(line, statuses, ARRAY_LENGTH(statuses));
 }
 
-static bool is_exit_code_143(const char *line) {
-    return is_kubernetes_code(line, "143");
+static bool tells_termination(const char *line) {
+    static const int statuses[] = {143, -15};
+    return has_status_of(line, statuses, ARRAY_LENGTH(statuses));
 }
-static const struct incident_figure torchrun_figures[] = {
-    {"rank", INCIDENT_INTEGER, "local_rank: "},
-    {"pid", INCIDENT_INTEGER, "(pid: "},
+
+static bool tells_fault(const char *line) { /* SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV */
+    static const int statuses[] = {132, 134, 135, 136, 139, -4, -6, -7, -8, -11};
+    return has_status_of(line, statuses, ARRAY_LENGTH(statuses));
+}
+
+static const struct incident_figure status_figures[] = {
+    {"exit_code", INCIDENT_STATUS, ""},         {"signal", INCIDENT_STATUS_SIGNAL, ""},
+    {"rank", INCIDENT_INTEGER, "local_rank: "}, {"pid", INCIDENT_INTEGER, "(pid: "},
     {NULL, INCIDENT_FIGURE_END_, NULL},
 };
+
+static bool is_timeout_row(const char *line) {
+    return incident_is_job_row(line, "TIMEOUT");
+}
+
+static bool is_preempted_row(const char *line) {
+    return incident_is_job_row(line, "PREEMPTED");
+}
+
+static bool is_node_fail_row(const char *line) {
+    return incident_is_job_row(line, "NODE_FAIL");
+}
 
 #define SIGNAL(number) \
     { "signal", INCIDENT_IS_NUMBER, number }
@@ -88,6 +125,18 @@ static const struct incident_figure torchrun_figures[] = {
     }
 #define EXIT(number) \
     { "exit_code", INCIDENT_IS_NUMBER, number }
+
+/* A status behind each of the words that incident_find_status knows. */
+#define STATUS(incident, word, tells, text) \
+    { .name = incident, .all = {word}, .also = tells, .also_text = text, .more = status_figures }
+#define STATUSES(incident, tells, text)                                                            \
+    STATUS(incident, "xit code", tells, text), STATUS(incident, "xitcode", tells, text),           \
+        STATUS(incident, "xitCode", tells, text), STATUS(incident, "xit Code", tells, text),       \
+        STATUS(incident, "xit_code", tells, text), STATUS(incident, "xit status", tells, text),    \
+        STATUS(incident, "xit value", tells, text), STATUS(incident, "xited (", tells, text),      \
+        STATUS(incident, "xited with ", tells, text), STATUS(incident, "eturn code", tells, text), \
+        STATUS(incident, "eturncode", tells, text), STATUS(incident, "with code ", tells, text),   \
+        STATUS(incident, "status ", tells, text), STATUS(incident, "status=", tells, text)
 
 static const struct incident_rule rules[] = {
     /* Slurm */
@@ -99,8 +148,20 @@ static const struct incident_rule rules[] = {
     {.name = "slurm_timeout",
      .all = {"Slurm", "Job_id=", ", TIMEOUT"},
      .figures = {{"job", INCIDENT_WORD, "Job_id="}}},
+    {.name = "slurm_timeout",
+     .all = {"TIMEOUT"},
+     .also = is_timeout_row,
+     .also_text = N_("in a row of sacct's table")},
+    {.name = "slurm_preempted",
+     .all = {"PREEMPTED"},
+     .also = is_preempted_row,
+     .also_text = N_("in a row of sacct's table")},
+    {.name = "slurm_node_fail",
+     .all = {"NODE_FAIL"},
+     .also = is_node_fail_row,
+     .also_text = N_("in a row of sacct's table")},
     {.name = "slurm_timeout", .all = {"TERM_RUNLIMIT"}},
-    {.name = "slurm_timeout", .all = {"job ", "exceeded its time limit"}},
+    {.name = "slurm_timeout", .all = {"ob ", "exceeded its time limit"}},
     {.name = "slurm_preempted", .all = {"JobState=PREEMPTED"}},
     {.name = "slurm_preempted", .all = {"State: PREEMPTED"}},
     {.name = "slurm_preempted",
@@ -130,6 +191,7 @@ static const struct incident_rule rules[] = {
     {.name = "slurm_abort", .all = {"ob step aborted: Waiting up to "}},
     {.name = "slurm_abort", .all = {"srun: ", "ob step aborted"}},
     {.name = "slurm_abort", .all = {"srun: Terminating "}},
+    {.name = "slurm_abort", .all = {"srun: ", "_step_signal: Terminating "}},
     {.name = "slurm_abort", .all = {"srun: First task exited"}},
     {.name = "slurm_abort",
      .all = {"FAILED (non-zero exit code or other failure mode)"},
@@ -156,6 +218,31 @@ static const struct incident_rule rules[] = {
     {.name = "crash",
      .all = {"Floating point exception"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "8"}}},
+    {.name = "crash",
+     .all = {"segmentation fault"},
+     .also = is_fault,
+     .also_text = N_("as a shell reports a job"),
+     .figures = {SIGNAL("11")}},
+    {.name = "crash",
+     .all = {"bus error"},
+     .also = is_fault,
+     .also_text = N_("as a shell reports a job"),
+     .figures = {SIGNAL("7")}},
+    {.name = "crash",
+     .all = {"abort"},
+     .also = is_fault,
+     .also_text = N_("as a shell reports a job"),
+     .figures = {SIGNAL("6")}},
+    {.name = "crash",
+     .all = {"illegal hardware instruction"},
+     .also = is_fault,
+     .also_text = N_("as a shell reports a job"),
+     .figures = {SIGNAL("4")}},
+    {.name = "crash",
+     .all = {"floating point exception"},
+     .also = is_fault,
+     .also_text = N_("as a shell reports a job"),
+     .figures = {SIGNAL("8")}},
     {.name = "crash", .all = {"(core dumped)"}},
     {.name = "crash",
      .all = {"ignal 11 (SIGSEGV)"},
@@ -166,16 +253,6 @@ static const struct incident_rule rules[] = {
     {.name = "crash",
      .all = {"ignal 6 (SIGABRT)"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "6"}, {"pid", INCIDENT_INTEGER, "PID "}}},
-    {.name = "crash",
-     .all = {"(exitcode: -11)"},
-     .figures = {{"signal", INCIDENT_IS_NUMBER, "11"},
-                 {"rank", INCIDENT_INTEGER, "local_rank: "},
-                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
-    {.name = "crash",
-     .all = {"(exitcode: -6)"},
-     .figures = {{"signal", INCIDENT_IS_NUMBER, "6"},
-                 {"rank", INCIDENT_INTEGER, "local_rank: "},
-                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
     {.name = "crash",
      .all = {"Signals.SIGSEGV: 11"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "11"}}},
@@ -195,14 +272,9 @@ static const struct incident_rule rules[] = {
     {.name = "crash", .all = {"traps: ", " trap "}},
     {.name = "crash", .all = {"traps: ", "general protection"}},
     {.name = "crash", .all = {"SIGSEGV"}, .none = {"SIGKILL by OOM"}, .figures = {SIGNAL("11")}},
-    {.name = "crash", .all = {"exit code 139"}, .figures = {EXIT("139")}},
-    {.name = "crash", .all = {"exit status 139"}, .figures = {EXIT("139")}},
-    {.name = "crash", .all = {"exit code 134"}, .figures = {EXIT("134")}},
-    {.name = "crash", .all = {"exit status 134"}, .figures = {EXIT("134")}},
-    {.name = "crash",
-     .all = {"(exitcode: -7)"},
-     .figures = {SIGNAL("7")},
-     .more = torchrun_figures},
+    STATUSES("crash", tells_fault,
+             N_("with a number that tells of a fault: 132, 134, 135, 136, 139, -4, -6, -7, -8 or "
+                "-11")),
     {.name = "crash",
      .all = {"DataLoader worker", "killed by signal: Aborted"},
      .figures = {SIGNAL("6"), {"pid", INCIDENT_INTEGER, "(pid "}}},
@@ -256,11 +328,6 @@ static const struct incident_rule rules[] = {
      .also_text = N_("at the end of the line"),
      .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}, {"rank", INCIDENT_INTEGER, "task "}}},
     {.name = "killed",
-     .all = {"(exitcode: -9)"},
-     .figures = {{"signal", INCIDENT_IS_NUMBER, "9"},
-                 {"rank", INCIDENT_INTEGER, "local_rank: "},
-                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
-    {.name = "killed",
      .all = {"ignal 9 (SIGKILL)"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "9"}, {"pid", INCIDENT_INTEGER, "PID "}}},
     {.name = "killed",
@@ -283,63 +350,24 @@ static const struct incident_rule rules[] = {
                  {"rank", INCIDENT_INTEGER, "process rank "},
                  {"pid", INCIDENT_INTEGER, "with PID "}}},
     {.name = "killed", .all = {"KILLED BY SIGNAL: 9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"(signal 9)"}, .figures = {SIGNAL("9")}},
+    {.name = "killed", .all = {"timeout: sending signal KILL"}, .figures = {SIGNAL("9")}},
+    {.name = "terminated", .all = {"(signal 15)"}, .figures = {SIGNAL("15")}},
+    {.name = "terminated", .all = {"timeout: sending signal TERM"}, .figures = {SIGNAL("15")}},
     {.name = "killed", .all = {"status=9/KILL"}, .figures = {SIGNAL("9")}},
     {.name = "killed", .all = {"signal: 9, SIGKILL"}, .figures = {SIGNAL("9")}},
     {.name = "killed", .all = {"signal 9:SIGKILL"}, .figures = {SIGNAL("9")}},
     {.name = "killed", .all = {"signal: killed"}, .figures = {SIGNAL("9")}},
-    {.name = "killed",
-     .all = {"exitcode  : -9 "},
-     .figures = {SIGNAL("9"), {"pid", INCIDENT_INTEGER, "(pid: "}}},
-    {.name = "killed", .all = {"exitcode: -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"return code = -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"return code -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"returncode -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"returncode: -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"exit code -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"exit code: -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"exit status -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"with code -9"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"exit code 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exit code: 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exit code = 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exit status 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exit status: 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"status 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"Exited (137)"}, .figures = {EXIT("137")}},
+    STATUSES("killed", tells_kill, N_("with the number 137 or -9")),
     {.name = "killed", .all = {"make: ", "Error 137"}, .figures = {EXIT("137")}},
     {.name = "killed", .all = {"make", "*** ", " Killed"}, .figures = {SIGNAL("9")}},
-    {.name = "killed", .all = {"\"ExitCode\": 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exitCode: 137"}, .figures = {EXIT("137")}},
     {.name = "killed", .all = {"WTERMSIG 9"}, .figures = {SIGNAL("9")}},
     {.name = "terminated", .all = {"WTERMSIG 15"}, .figures = {SIGNAL("15")}},
-    {.name = "killed", .all = {"return code: 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"return code 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"returncode 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"ExitCode:137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exit_code=137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exitcode 137"}, .figures = {EXIT("137")}},
-    {.name = "killed", .all = {"exit value 137"}, .figures = {EXIT("137")}},
-    {.name = "killed",
-     .all = {"xited with code 137"},
-     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
-    {.name = "killed",
-     .all = {"non-zero exit status 137"},
-     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
-    {.name = "killed",
-     .all = {"Exit Code:"},
-     .also = is_exit_code_137,
-     .also_text = N_("followed by 137"),
-     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "137"}}},
     {.name = "terminated",
      .all = {"erminated"},
      .also = is_terminated,
      .also_text = N_("the whole line, behind a progress bar, or as a shell reports a job"),
      .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}}},
-    {.name = "terminated",
-     .all = {"(exitcode: -15)"},
-     .figures = {{"signal", INCIDENT_IS_NUMBER, "15"},
-                 {"rank", INCIDENT_INTEGER, "local_rank: "},
-                 {"pid", INCIDENT_INTEGER, "(pid: "}}},
     {.name = "terminated",
      .all = {"ignal 15 (SIGTERM)"},
      .figures = {{"signal", INCIDENT_IS_NUMBER, "15"}, {"pid", INCIDENT_INTEGER, "PID "}}},
@@ -370,19 +398,7 @@ static const struct incident_rule rules[] = {
     {.name = "terminated", .all = {"status=15/TERM"}, .figures = {SIGNAL("15")}},
     {.name = "terminated", .all = {"signal: terminated"}, .figures = {SIGNAL("15")}},
     {.name = "terminated", .all = {"signal 15:SIGTERM"}, .figures = {SIGNAL("15")}},
-    {.name = "terminated",
-     .all = {"exitcode  : -15 "},
-     .figures = {SIGNAL("15"), {"pid", INCIDENT_INTEGER, "(pid: "}}},
-    {.name = "terminated", .all = {"exitcode: -15"}, .figures = {SIGNAL("15")}},
-    {.name = "terminated", .all = {"exit code -15"}, .figures = {SIGNAL("15")}},
-    {.name = "terminated", .all = {"return code -15"}, .figures = {SIGNAL("15")}},
-    {.name = "terminated", .all = {"return code = -15"}, .figures = {SIGNAL("15")}},
-    {.name = "terminated", .all = {"exit code 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"exit code: 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"exit status 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"exit status: 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"status 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"Exited (143)"}, .figures = {EXIT("143")}},
+    STATUSES("terminated", tells_termination, N_("with the number 143 or -15")),
     {.name = "terminated", .all = {"make: ", "Error 143"}, .figures = {EXIT("143")}},
     {.name = "terminated", .all = {"got signal: 15"}, .figures = {SIGNAL("15")}},
     {.name = "terminated", .all = {"eceived SIGTERM"}, .figures = {SIGNAL("15")}},
@@ -390,25 +406,6 @@ static const struct incident_rule rules[] = {
      .all = {"ignal SIGTERM"},
      .none = {"closing signal", "Closing process"},
      .figures = {SIGNAL("15")}},
-    {.name = "terminated", .all = {"return code: 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"return code 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"returncode 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"ExitCode:143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"exit_code=143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"exitcode 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated", .all = {"exit value 143"}, .figures = {EXIT("143")}},
-    {.name = "terminated",
-     .all = {"xited with code 143"},
-     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
-    {.name = "terminated",
-     .all = {"non-zero exit status 143"},
-     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
-    {.name = "terminated",
-     .all = {"Exit Code:"},
-     .also = is_exit_code_143,
-     .also_text = N_("followed by 143"),
-     .figures = {{"exit_code", INCIDENT_IS_NUMBER, "143"}}},
-
 };
 
 const struct incident_rules incident_rules_end = {rules, ARRAY_LENGTH(rules)};

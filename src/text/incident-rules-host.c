@@ -29,8 +29,28 @@ static bool is_oom_killed(const char *line) {
     return !str_starts_with(at + strspn(at, "\": ="), "false");
 }
 
+static bool is_memory_row(const char *line) {
+    return incident_is_job_row(line, "OUT_OF_MEMORY") || incident_is_job_row(line, "OUT_OF_MEM") ||
+           incident_is_job_row(line, "OUT_OF_ME");
+}
+
 static bool is_oomd_kill(const char *line) {
     return strstr(line, "Killed /") != NULL;
+}
+
+/* "cat: /mnt/x: Input/output error", "error reading '…': Input/output error": a terminal that was
+ * lost has no path. */
+static bool names_path_before(const char *line, const char *words) {
+    const char *slash = strchr(line, '/');
+    return slash && slash < strstr(line, words);
+}
+
+static bool names_path_before_eio(const char *line) {
+    return names_path_before(line, ": Input/output error");
+}
+
+static bool names_path_before_enotconn(const char *line) {
+    return names_path_before(line, ": Transport endpoint is not connected");
 }
 
 #define KERNEL_VICTIM                                                                         \
@@ -129,6 +149,9 @@ static const struct incident_rule rules[] = {
      .all = {"killed as a result of limit of "},
      .figures = {SCOPE("cgroup"), {"limit_cgroup", INCIDENT_WORD, "limit of "}}},
     {.name = "host_oom",
+     .all = {"going to be killed due to memory.oom.group set"},
+     .figures = {SCOPE("cgroup"), {"limit_cgroup", INCIDENT_WORD, "Tasks in "}}},
+    {.name = "host_oom",
      .all = {"memory: usage ", ", limit ", "failcnt"},
      .beside = true,
      .figures = {{"used_bytes", INCIDENT_KIB, "usage "}, {"limit_bytes", INCIDENT_KIB, "limit "}}},
@@ -185,6 +208,7 @@ static const struct incident_rule rules[] = {
      .also = is_oom_killed,
      .also_text = N_("not followed by false"),
      .figures = {{"scope", INCIDENT_IS_TEXT, "cgroup"}}},
+    {.name = "host_oom", .all = {"\"OOM Killed\""}, .figures = {SCOPE("cgroup")}},
     {.name = "host_oom",
      .all = {"TERM_MEMLIMIT"},
      .figures = {{"scope", INCIDENT_IS_TEXT, "cgroup"}}},
@@ -221,7 +245,7 @@ static const struct incident_rule rules[] = {
     {.name = "host_oom", .all = {"OOMKilling"}},
     {.name = "host_oom", .all = {"System OOM encountered"}, .figures = {SCOPE("machine")}},
     {.name = "host_oom",
-     .all = {" exceeded ", "% memory budget. Restarting"},
+     .all = {" exceeded ", "% memory budget"},
      .figures = {{"by", INCIDENT_IS_TEXT, "dask"}, {"pid", INCIDENT_INTEGER, "(pid="}}},
     {.name = "host_oom", .all = {"xceeded step memory limit"}, .figures = {SCOPE("cgroup")}},
     {.name = "host_oom", .all = {"xceeded job memory limit"}, .figures = {SCOPE("cgroup")}},
@@ -229,6 +253,11 @@ static const struct incident_rule rules[] = {
     {.name = "host_oom", .all = {"State: OUT_OF_MEMORY"}, .figures = {SCOPE("cgroup")}},
     {.name = "host_oom",
      .all = {"Slurm", "Job_id=", ", OUT_OF_MEMORY"},
+     .figures = {SCOPE("cgroup")}},
+    {.name = "host_oom",
+     .all = {"OUT_OF_ME"},
+     .also = is_memory_row,
+     .also_text = N_("in a row of sacct's table"),
      .figures = {SCOPE("cgroup")}},
     {.name = "host_oom",
      .all = {"crashed after using all available RAM"},
@@ -275,6 +304,7 @@ static const struct incident_rule rules[] = {
      .all = {"paging file is too small for this operation"},
      .figures = {{"errno", INCIDENT_INTEGER, "os error "},
                  {"errno", INCIDENT_INTEGER, "WinError "}}},
+    {.name = "host_oom", .all = {"[WinError 1455]"}, .figures = {ERRNO("1455")}},
     {.name = "host_oom", .all = {"Not enough memory resources are available to process"}},
     {.name = "host_oom",
      .all = {"nable to mmap ", "annot allocate memory"},
@@ -334,6 +364,7 @@ static const struct incident_rule rules[] = {
      .figures = {{"kind", INCIDENT_IS_TEXT, "ephemeral storage"}}},
     {.name = "disk_full", .all = {"write error (disk full?)"}},
     {.name = "disk_full", .all = {"not enough space on device"}},
+    {.name = "disk_full", .all = {"tar: ", "Wrote only "}},
     {.name = "disk_full", .all = {"Insufficient disk space"}},
     {.name = "disk_low",
      .all = {"Not enough free disk space"},
@@ -381,8 +412,13 @@ static const struct incident_rule rules[] = {
      .all = {"Transport endpoint is not connected: '"}, /* without a path it is a socket's */
      .figures = {{"errno", INCIDENT_IS_NUMBER, "107"}, {"path", INCIDENT_QUOTED, "connected: "}}},
     {.name = "storage_lost",
-     .all = {"cannot access ", "Transport endpoint is not connected"},
-     .figures = {{"errno", INCIDENT_IS_NUMBER, "107"}, {"path", INCIDENT_QUOTED, "access "}}},
+     .all = {": Transport endpoint is not connected"},
+     .also = names_path_before_enotconn,
+     .also_text = N_("with a path before it"),
+     .figures = {{"errno", INCIDENT_IS_NUMBER, "107"}, {"path", INCIDENT_QUOTED, ""}}},
+    {.name = "storage_lost",
+     .all = {"Communication error on send"},
+     .figures = {ERRNO("70"), {"path", INCIDENT_QUOTED, "send: "}}},
     {.name = "storage_lost",
      .all = {"nfs: server ", "not responding"},
      .figures = {{"server", INCIDENT_WORD, "nfs: server "}}},
@@ -396,21 +432,30 @@ static const struct incident_rule rules[] = {
      .all = {"Buffer I/O error on dev"},
      .figures = {{"device", INCIDENT_WORD, "on dev "}, {"device", INCIDENT_WORD, "on device "}}},
     {.name = "storage_lost",
+     .all = {"I/O error, dev "},
+     .figures = {{"device", INCIDENT_WORD, ", dev "}}},
+    {.name = "storage_lost",
+     .all = {"EXT4-fs error (device "},
+     .figures = {{"device", INCIDENT_WORD, "(device "}}},
+    {.name = "storage_lost",
+     .all = {"Lustre", ": Connection to ", " was lost"},
+     .figures = {{"server", INCIDENT_WORD, "Connection to "}}},
+    {.name = "storage_lost",
      .all = {"Host is down: '"},
      .figures = {ERRNO("112"), {"path", INCIDENT_QUOTED, "down: "}}},
     {.name = "storage_lost",
-     .all = {"reading ", "Input/output error"},
-     .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, ""}}},
+     .all = {"[Errno 5] Input/output error"},
+     .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, "error: "}}},
+    {.name = "storage_lost", .all = {"failed with Input/output error"}, .figures = {ERRNO("5")}},
     {.name = "storage_lost",
-     .all = {"writing ", "Input/output error"},
-     .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, ""}}},
-    {.name = "storage_lost",
-     .all = {"cannot access ", "Input/output error"},
-     .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, "access "}}},
+     .all = {": Input/output error"},
+     .also = names_path_before_eio,
+     .also_text = N_("with a path before it"),
+     .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, ""}, {"path", INCIDENT_QUOTED, "error: "}}},
+    {.name = "storage_lost", .all = {"Input/output error (os error 5)"}, .figures = {ERRNO("5")}},
     {.name = "storage_lost",
      .all = {"Input/output error: '"}, /* without a path it may be a lost terminal */
-     .figures = {{"errno", INCIDENT_IS_NUMBER, "5"}, {"path", INCIDENT_QUOTED, "error: "}}},
-
+     .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, "error: "}}},
 };
 
 const struct incident_rules incident_rules_host = {rules, ARRAY_LENGTH(rules)};

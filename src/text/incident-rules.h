@@ -42,6 +42,8 @@ enum incident_figure_kind {
     INCIDENT_PARENTHESES,    /* text in the first parentheses behind `at` */
     INCIDENT_SEGMENT_BEFORE, /* text between the colon and blank before `at`, and `at` */
     INCIDENT_REPOSITORY,     /* owner/name behind `at` in a URL */
+    INCIDENT_STATUS,         /* exit status that a line tells, if it is positive */
+    INCIDENT_STATUS_SIGNAL,  /* … the signal, if it is negative (Python's way) */
     INCIDENT_IS_TEXT,        /* always the text `at` */
     INCIDENT_IS_NUMBER,      /* always the number `at` */
 };
@@ -92,6 +94,12 @@ bool incident_is_quoted(const char *line, const char *at);
 bool incident_begins_with(const char *line, const char *ending);
 /* The line is the word alone, or the word glued to a progress bar ("… 13.82it/s]Killed"). */
 bool incident_is_word(const char *line, const char *word);
+/* Where the number of the next exit status begins that the line tells ("exit code 137",
+ * "returncode: -9", "Exited (143)"); NULL: no further one. */
+const char *incident_find_status(const char *line);
+/* A row of a scheduler's table: a job's number first, the state (which may be cut), and the pair of
+ * exit code and signal. */
+bool incident_is_job_row(const char *line, const char *state);
 /* A number stands behind the words. */
 bool incident_has_number(const char *line, const char *behind);
 

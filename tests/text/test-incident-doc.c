@@ -98,6 +98,10 @@ static const char *figure_words(enum incident_figure_kind kind) {
         return "what stands before";
     case INCIDENT_REPOSITORY:
         return "owner/name behind";
+    case INCIDENT_STATUS:
+        return "the exit status";
+    case INCIDENT_STATUS_SIGNAL:
+        return "the negative exit status, without its sign";
     case INCIDENT_IS_TEXT:
     case INCIDENT_IS_NUMBER:
         return "always";
@@ -121,8 +125,9 @@ static void add_figure(struct strbuf *out, const struct incident_figure *figure,
                             "listed_processes_bytes");
         return;
     }
+    bool is_quoted = figure->kind == INCIDENT_QUOTED && !*figure->at;
     strbuf_printf(out, "%s: %s", figure->name,
-                  *figure->at ? figure_words(figure->kind) : "the first quoted text");
+                  is_quoted ? "the first quoted text" : figure_words(figure->kind));
     if (*figure->at) {
         strbuf_add_char(out, ' ');
         add_code(out, figure->at);
