@@ -142,26 +142,31 @@ bool incident_begins_with(const char *line, const char *ending) {
            (name[length] == '\0' || name[length] == ':' || name[length] == '(');
 }
 
+/* The text before `end` ends with the word. */
+static bool ends_before(const char *line, const char *end, const char *word) {
+    size_t length = strlen(word);
+    return (size_t)(end - line) >= length && strncmp(end - length, word, length) == 0;
+}
+
 const char *incident_find_status(const char *line) {
     /* The first letter is left out: it may be a capital. */
     static const char *const words[] = {
         "xit code", "xitcode",    "xitCode",    "xit Code",  "xit_code", "xit status", "xit value",
-        "xited (",  "xited with", "eturn code", "eturncode", "ith code", "tatus"};
-    const char *best = NULL;
+        "xited",    "xited with", "eturn code", "eturncode", "ith code", "tatus"};
 
-    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) {
-        for (const char *at = line; (at = strstr(at, words[i])) != NULL && (!best || at < best);) {
-            at += strlen(words[i]);
-            const char *number = at + strspn(at, " \t\"':=(");
-            size_t digits = strspn(number + (*number == '-'), "0123456789");
-            if (digits == 0 || digits > 4)
-                continue;
-            if (!best || number < best)
-                best = number;
-            break;
-        }
+    for (const char *at = line; (at = strpbrk(at, "0123456789")) != NULL;) {
+        size_t digits = strspn(at, "0123456789");
+        const char *number = at > line && at[-1] == '-' ? at - 1 : at;
+        const char *end = number;
+        while (end > line && strchr(" \t\"':=(", end[-1]))
+            end--;
+        bool may_be = end < number && end > line && digits <= 4 && strchr("edhs", end[-1]);
+        for (size_t i = 0; may_be && i < ARRAY_LENGTH(words); i++)
+            if (ends_before(line, end, words[i]))
+                return number;
+        at += digits;
     }
-    return best;
+    return NULL;
 }
 
 /* A token, or the beginning of one that a table cut ("OUT_OF_ME+"). */

@@ -23,9 +23,12 @@
 #define BESIDE_MAX       8u
 #define WRAPPED_LINES    4u
 
+#define RULES_MAX 1024u
+
 struct rule_keys {
     uint16_t all[INCIDENT_KEYS_MAX], none[INCIDENT_KEYS_MAX];
     uint8_t all_count, none_count;
+    uint16_t next_of_leading; /* next rule with the same leading key + 1, 0: none */
 };
 
 /* Figures of a rule that is no incident alone, until its incident comes. */
@@ -48,7 +51,9 @@ struct incident_scanner {
     struct line_splitter *splitter;
     struct keys *keys;
     struct rule_keys *rule_keys;
-    struct keys_seen leading; /* the longest key of each rule: without one of them none fits */
+    /* The longest key of each rule leads: a rule is only asked when its own was seen. */
+    struct keys_seen leading;
+    uint16_t first_of_leading[KEYS_MAX]; /* per key: first such rule + 1, 0: none */
     struct incident incidents[INCIDENT_COUNT_MAX];
     size_t count;
     struct beside beside[BESIDE_MAX]; /* a ring */
@@ -76,6 +81,8 @@ static void add_rule_keys(struct incident_scanner *scanner, size_t index) {
     for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->none[k]; k++)
         to->none[to->none_count++] = (uint16_t)keys_add(scanner->keys, rule->none[k]);
     scanner->leading.word[leading / 64] |= UINT64_C(1) << (leading % 64);
+    to->next_of_leading = scanner->first_of_leading[leading];
+    scanner->first_of_leading[leading] = (uint16_t)(index + 1);
 }
 
 struct incident_scanner *incident_scanner_new(void) {
@@ -83,6 +90,7 @@ struct incident_scanner *incident_scanner_new(void) {
     scanner->splitter = line_splitter_new(take_line, scanner);
     scanner->keys = keys_new();
     scanner->rule_keys = mem_alloc(incident_rule_count() * sizeof *scanner->rule_keys);
+    assert(incident_rule_count() <= RULES_MAX);
     for (size_t i = 0; i < incident_rule_count(); i++)
         add_rule_keys(scanner, i);
     keys_build(scanner->keys);
@@ -105,30 +113,55 @@ struct incident_scanner *incident_scanner_free(struct incident_scanner *scanner)
     return NULL;
 }
 
-static bool has_leading_key(const struct incident_scanner *scanner, const struct keys_seen *seen) {
-    uint64_t any = 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(seen->word); i++)
-        any |= seen->word[i] & scanner->leading.word[i];
-    return any != 0;
+/* The rules whose leading key was seen, a bit for each. */
+static bool find_candidates(const struct incident_scanner *scanner, const struct keys_seen *seen,
+                            uint64_t candidates[static RULES_MAX / 64]) {
+    bool any = false;
+
+    for (size_t i = 0; i < ARRAY_LENGTH(seen->word); i++) {
+        uint64_t keys = seen->word[i] & scanner->leading.word[i];
+        for (; keys != 0; keys &= keys - 1) {
+            if (!any)
+                memset(candidates, 0, RULES_MAX / 8);
+            any = true;
+            size_t key = i * 64 + (size_t)__builtin_ctzll(keys);
+            for (size_t rule = scanner->first_of_leading[key]; rule != 0;
+                 rule = scanner->rule_keys[rule - 1].next_of_leading)
+                candidates[(rule - 1) / 64] |= UINT64_C(1) << ((rule - 1) % 64);
+        }
+    }
+    return any;
+}
+
+static bool rule_fits(const struct incident_scanner *scanner, size_t index,
+                      const struct keys_seen *seen, const char *line) {
+    const struct rule_keys *keys = &scanner->rule_keys[index];
+    bool fits = true;
+
+    for (size_t k = 0; fits && k < keys->all_count; k++)
+        fits = keys_has(seen, keys->all[k]);
+    for (size_t k = 0; fits && k < keys->none_count; k++)
+        fits = !keys_has(seen, keys->none[k]);
+    const struct incident_rule *rule = incident_rule_at(index);
+    return fits && (!rule->also || rule->also(line));
 }
 
 static const struct incident_rule *find_rule(const struct incident_scanner *scanner,
                                              const struct keys_seen *seen, const char *line) {
-    for (size_t i = 0; i < incident_rule_count(); i++) {
-        const struct rule_keys *keys = &scanner->rule_keys[i];
-        bool fits = true;
-        for (size_t k = 0; fits && k < keys->all_count; k++)
-            fits = keys_has(seen, keys->all[k]);
-        for (size_t k = 0; fits && k < keys->none_count; k++)
-            fits = !keys_has(seen, keys->none[k]);
-        if (!fits)
-            continue;
-        const struct incident_rule *rule = incident_rule_at(i);
-        if (rule->also && !rule->also(line))
-            continue;
-        const char *at = strstr(line, rule->all[0]);
-        /* A text about the message, or the source that prints it: nothing happened here. */
-        return at && incident_is_quoted(line, at) ? NULL : rule;
+    uint64_t candidates[RULES_MAX / 64];
+
+    if (!find_candidates(scanner, seen, candidates))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(candidates); i++) {
+        for (uint64_t rules = candidates[i]; rules != 0; rules &= rules - 1) {
+            size_t index = i * 64 + (size_t)__builtin_ctzll(rules);
+            if (!rule_fits(scanner, index, seen, line))
+                continue;
+            const struct incident_rule *rule = incident_rule_at(index);
+            const char *at = strstr(line, rule->all[0]);
+            /* A text about the message, or the source that prints it: nothing happened here. */
+            return at && incident_is_quoted(line, at) ? NULL : rule;
+        }
     }
     return NULL;
 }
@@ -342,7 +375,7 @@ static void scan_line(struct incident_scanner *scanner, const char *line, size_t
 
     if (scanner->unfinished.rule)
         continue_unfinished(scanner, line, length);
-    if (!keys_scan(scanner->keys, line, length, &seen) || !has_leading_key(scanner, &seen))
+    if (!keys_scan(scanner->keys, line, length, &seen))
         return;
     const struct incident_rule *rule = find_rule(scanner, &seen, line);
     if (rule)

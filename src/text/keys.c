@@ -11,12 +11,16 @@
 #include <assert.h>
 #include <string.h>
 
+/* Marks a transition to a state where a word ends, so that a byte that ends none costs one look-up.
+ */
+#define REPORTS 0x8000u
+
 struct keys {
     char *words[KEYS_MAX]; /* owned */
     size_t word_count;
     uint8_t class_of[256]; /* 0: a byte that no word holds */
     size_t class_count;
-    uint16_t *next; /* [state * class_count + class] */
+    uint16_t *next; /* [state * class_count + class], with REPORTS once built */
     size_t state_count;
     uint16_t *output; /* per state: word that ends here + 1, 0: none */
     uint16_t
@@ -80,10 +84,39 @@ static void add_trie(struct keys *keys) {
     }
 }
 
+/* The states near the root, which most bytes lead to, stand together: breadth first, as `order` has
+ * them. */
+static void renumber(struct keys *keys, const uint16_t *order, size_t states) {
+    AUTO_FREE uint16_t *number = mem_alloc(states * sizeof *number);
+    uint16_t *next = mem_alloc(states * keys->class_count * sizeof *next);
+    uint16_t *output = mem_alloc(states * sizeof *output);
+    uint16_t *output_link = mem_alloc(states * sizeof *output_link);
+
+    for (size_t i = 0; i < states; i++)
+        number[order[i]] = (uint16_t)i; /* the root stays 0 */
+    for (size_t old = 0; old < states; old++) {
+        size_t state = number[old];
+        output[state] = keys->output[old];
+        output_link[state] = number[keys->output_link[old]];
+        for (size_t class = 0; class < keys->class_count; class ++) {
+            size_t to = keys->next[old * keys->class_count + class];
+            bool reports = keys->output[to] || keys->output_link[to];
+            next[state * keys->class_count + class] =
+                (uint16_t)(number[to] | (reports ? REPORTS : 0u));
+        }
+    }
+    mem_free_ptr(&keys->next);
+    mem_free_ptr(&keys->output);
+    mem_free_ptr(&keys->output_link);
+    keys->next = next;
+    keys->output = output;
+    keys->output_link = output_link;
+}
+
 void keys_build(struct keys *keys) {
     assert(!keys->next);
     size_t most = add_classes(keys);
-    assert(most < UINT16_MAX);
+    assert(most < REPORTS);
 
     keys->next = mem_alloc(most * keys->class_count * sizeof *keys->next);
     keys->output = mem_alloc(most * sizeof *keys->output);
@@ -112,6 +145,7 @@ void keys_build(struct keys *keys) {
             queue[tail++] = *to;
         }
     }
+    renumber(keys, queue, tail);
 }
 
 bool keys_scan(const struct keys *keys, const char *line, size_t length,
@@ -122,7 +156,10 @@ bool keys_scan(const struct keys *keys, const char *line, size_t length,
     assert(keys->next);
     *ret_seen = (struct keys_seen){0};
     for (size_t i = 0; i < length; i++) {
-        state = keys->next[state * keys->class_count + keys->class_of[(uint8_t)line[i]]];
+        size_t to = keys->next[state * keys->class_count + keys->class_of[(uint8_t)line[i]]];
+        state = to & ~(size_t)REPORTS;
+        if ((to & REPORTS) == 0)
+            continue;
         size_t at = keys->output[state] ? state : keys->output_link[state];
         for (; at; at = keys->output_link[at]) {
             size_t number = keys->output[at] - 1u;
