@@ -180,14 +180,10 @@ static pid_t victim_of(const char *line) {
     return 0;
 }
 
-/* One line about a process of ours → incident. True: it was an out-of-memory kill. */
-static bool take_kernel_line(struct recorder *recorder, const char *line, bool ended_ok) {
-    if (!is_ours(recorder->shared, victim_of(line)))
-        return false;
-    struct incident_scanner *scanner = incident_scanner_new();
-    incident_scanner_feed(scanner, line, strlen(line));
-    incident_scanner_feed(scanner, "\n", 1);
-    incident_scanner_finish(scanner);
+/* What the kernel said about processes of ours → incidents; the lines about one kill are one. True:
+ * there was an out-of-memory kill. */
+static bool write_kernel_incidents(struct recorder *recorder,
+                                   const struct incident_scanner *scanner, bool ended_ok) {
     bool killed = false;
     for (size_t i = 0; i < incident_scanner_count(scanner); i++) {
         const struct incident *incident = incident_scanner_get(scanner, i);
@@ -198,13 +194,12 @@ static bool take_kernel_line(struct recorder *recorder, const char *line, bool e
             recorder, incident->name, "kernel-log", incident->line,
             incident->figures != NULL ? json_deep_copy(incident->figures) : NULL, ended_ok);
     }
-    incident_scanner_free(scanner);
     return killed;
 }
 
 static bool read_kernel_log(struct recorder *recorder, bool ended_ok) {
     char record[KERNEL_LINE_MAX + 1];
-    bool killed = false;
+    struct incident_scanner *scanner = NULL; /* only when a line is ours: it is large */
     while (recorder->kernel_log_fd >= 0) {
         /* One record a read; EPIPE: older ones were overwritten, go on with the oldest left. */
         ssize_t got = read(recorder->kernel_log_fd, record, KERNEL_LINE_MAX);
@@ -219,8 +214,18 @@ static bool read_kernel_log(struct recorder *recorder, bool ended_ok) {
         char *end = strchr(text, '\n');
         if (end != NULL)
             *end = '\0'; /* then follow key=value lines of the device */
-        killed = take_kernel_line(recorder, text + 1, ended_ok) || killed;
+        if (!is_ours(recorder->shared, victim_of(text + 1)))
+            continue;
+        if (scanner == NULL)
+            scanner = incident_scanner_new();
+        incident_scanner_feed(scanner, text + 1, strlen(text + 1));
+        incident_scanner_feed(scanner, "\n", 1);
     }
+    if (scanner == NULL)
+        return false;
+    incident_scanner_finish(scanner);
+    bool killed = write_kernel_incidents(recorder, scanner, ended_ok);
+    incident_scanner_free(scanner);
     return killed;
 }
 
