@@ -194,6 +194,8 @@ static const struct incident_rule rules[] = {
 
     /* a driver or a device that cannot be seen */
     {.name = "nvml_mismatch", .all = {"river/library version mismatch"}},
+    {.name = "nvml_mismatch", .all = {"river/Library version mismatch"}},
+    {.name = "nvml_mismatch", .all = {"ismatch in versions between nvidia-smi and NVML"}},
     {.name = "nvml_mismatch", .all = {"NVML/RM version mismatch"}},
     {.name = "nvml_mismatch", .all = {"LibRmVersionMismatch"}},
     {.name = "nvml_mismatch", .all = {"LIB_RM_VERSION_MISMATCH"}},
@@ -220,7 +222,7 @@ static const struct incident_rule rules[] = {
     {.name = "nvml_permission", .all = {"NVMLError_NoPermission"}},
     {.name = "nvml_permission", .all = {"NVMLError_Unknown"}},
     {.name = "nvml_permission", .all = {"initialize NVML: ERROR_UNKNOWN"}},
-    {.name = "no_driver", .all = {"couldn't communicate with the NVIDIA driver"}},
+    {.name = "no_driver", .all = {"communicate with the NVIDIA driver"}},
     {.name = "no_driver", .all = {"NVIDIA Driver was not detected"}},
     {.name = "no_driver", .all = {"couldn't find libnvidia-ml.so"}},
     {.name = "no_driver", .all = {"Found no NVIDIA driver on your system"}},

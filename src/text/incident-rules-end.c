@@ -113,6 +113,10 @@ static bool is_preempted_row(const char *line) {
     return incident_is_job_row(line, "PREEMPTED");
 }
 
+static bool is_cancelled_row(const char *line) {
+    return incident_is_job_row(line, "CANCELLED");
+}
+
 static bool is_node_fail_row(const char *line) {
     return incident_is_job_row(line, "NODE_FAIL");
 }
@@ -156,6 +160,10 @@ static const struct incident_rule rules[] = {
      .all = {"PREEMPTED"},
      .also = is_preempted_row,
      .also_text = N_("in a row of sacct's table")},
+    {.name = "terminated",
+     .all = {"CANCELLED"},
+     .also = is_cancelled_row,
+     .also_text = N_("in a row of sacct's table")},
     {.name = "slurm_node_fail",
      .all = {"NODE_FAIL"},
      .also = is_node_fail_row,
@@ -193,6 +201,9 @@ static const struct incident_rule rules[] = {
     {.name = "slurm_abort", .all = {"srun: Terminating "}},
     {.name = "slurm_abort", .all = {"srun: ", "_step_signal: Terminating "}},
     {.name = "slurm_abort", .all = {"srun: First task exited"}},
+    {.name = "slurm_abort", .all = {" CANCELLED AT ", "DUE TO TASK FAILURE"}, .figures = {JOB}},
+    {.name = "slurm_preempted", .all = {"this job is preempted"}},
+    {.name = "slurm_timeout", .all = {"this job is timed-out"}},
     {.name = "slurm_abort",
      .all = {"FAILED (non-zero exit code or other failure mode)"},
      .figures = {JOB}},
