@@ -223,6 +223,7 @@ static const struct incident_rule rules[] = {
     {.name = "nvml_permission", .all = {"NVMLError_Unknown"}},
     {.name = "nvml_permission", .all = {"initialize NVML: ERROR_UNKNOWN"}},
     {.name = "no_driver", .all = {"communicate with the NVIDIA driver"}},
+    {.name = "no_driver", .all = {"NVIDIA-SMI has failed because it could"}},
     {.name = "no_driver", .all = {"NVIDIA Driver was not detected"}},
     {.name = "no_driver", .all = {"couldn't find libnvidia-ml.so"}},
     {.name = "no_driver", .all = {"Found no NVIDIA driver on your system"}},

@@ -113,6 +113,10 @@ static bool is_preempted_row(const char *line) {
     return incident_is_job_row(line, "PREEMPTED");
 }
 
+static bool ends_with_nine(const char *line) {
+    return str_ends_with(line, ": 9");
+}
+
 static bool is_cancelled_row(const char *line) {
     return incident_is_job_row(line, "CANCELLED");
 }
@@ -280,6 +284,10 @@ static const struct incident_rule rules[] = {
     {.name = "crash",
      .all = {"]: segfault at "},
      .figures = {SIGNAL("11"), {"library", INCIDENT_WORD, " in "}}},
+    {.name = "crash", .all = {"by signal SIGABRT"}, .figures = {SIGNAL("6")}},
+    {.name = "crash", .all = {"by signal SIGBUS"}, .figures = {SIGNAL("7")}},
+    {.name = "crash", .all = {"by signal SIGILL"}, .figures = {SIGNAL("4")}},
+    {.name = "crash", .all = {"by signal SIGFPE"}, .figures = {SIGNAL("8")}},
     {.name = "crash", .all = {"traps: ", " trap "}},
     {.name = "crash", .all = {"traps: ", "general protection"}},
     {.name = "crash", .all = {"SIGSEGV"}, .none = {"SIGKILL by OOM"}, .figures = {SIGNAL("11")}},
@@ -361,6 +369,11 @@ static const struct incident_rule rules[] = {
                  {"rank", INCIDENT_INTEGER, "process rank "},
                  {"pid", INCIDENT_INTEGER, "with PID "}}},
     {.name = "killed", .all = {"KILLED BY SIGNAL: 9"}, .figures = {SIGNAL("9")}},
+    {.name = "killed",
+     .all = {"=   EXIT CODE: 9"},
+     .also = ends_with_nine,
+     .also_text = N_("at the end of the line, as MPICH says it"),
+     .figures = {SIGNAL("9")}},
     {.name = "killed", .all = {"(signal 9)"}, .figures = {SIGNAL("9")}},
     {.name = "killed", .all = {"timeout: sending signal KILL"}, .figures = {SIGNAL("9")}},
     {.name = "terminated", .all = {"(signal 15)"}, .figures = {SIGNAL("15")}},
