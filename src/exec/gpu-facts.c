@@ -109,7 +109,7 @@ static void put_facts(json_t *json, const struct gpu_device_message *message,
     put_read(json, "total_bytes", message->total_bytes);
     put_read(json, "reserved_bytes", message->reserved_bytes);
     put_read(json, "baseline_bytes", baseline_bytes);
-    if (message->why[GPU_ITEM_MEMORY] == GPU_READ)
+    if (message->total_bytes != GPU_ABSENT) /* also of a board that is lost by now */
         json_put_text(json, "memory_method",
                       message->memory_api >= 2 ? "nvmlDeviceGetMemoryInfo_v2"
                                                : "nvmlDeviceGetMemoryInfo");
