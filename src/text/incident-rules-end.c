@@ -290,7 +290,11 @@ static const struct incident_rule rules[] = {
     {.name = "crash", .all = {"by signal SIGFPE"}, .figures = {SIGNAL("8")}},
     {.name = "crash", .all = {"traps: ", " trap "}},
     {.name = "crash", .all = {"traps: ", "general protection"}},
-    {.name = "crash", .all = {"SIGSEGV"}, .none = {"SIGKILL by OOM"}, .figures = {SIGNAL("11")}},
+    {.name = "crash",
+     .all = {"SIGSEGV"},
+     .none = {"SIGKILL by OOM", "SIGABRT", "SIGBUS",
+              "andler"}, /* a list of signals, or a catcher */
+     .figures = {SIGNAL("11")}},
     STATUSES("crash", tells_fault,
              N_("with a number that tells of a fault: 132, 134, 135, 136, 139, -4, -6, -7, -8 or "
                 "-11")),
