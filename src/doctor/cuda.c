@@ -136,11 +136,18 @@ static bool is_first_of_kind(const json_t *devices, size_t index) {
     return true;
 }
 
+/* One that holds code for devices, not only objects that cannot be read. */
+static bool has_code(const json_t *wheel) {
+    return json_array_size(json_object_get(wheel, "machine")) > 0 ||
+           json_array_size(json_object_get(wheel, "ptx")) > 0;
+}
+
 static bool is_first_of_package(const json_t *wheels, size_t index) {
     for (size_t i = 0; i < index; i++)
-        if (same_package(json_array_get(wheels, i), json_array_get(wheels, index)))
+        if (same_package(json_array_get(wheels, i), json_array_get(wheels, index)) &&
+            has_code(json_array_get(wheels, i)))
             return false;
-    return true;
+    return has_code(json_array_get(wheels, index));
 }
 
 static void judge_wheels(struct judging *judging) {
@@ -230,7 +237,7 @@ void doctor_judge_cuda(struct judging *judging) {
     judge_wheels(judging);
     if (!input->wheels_complete)
         (void)doctor_add(judging, DOCTOR_CUDA, "cuda-search-ended", DOCTOR_OPEN,
-                         _("not all installed packages were searched for CUDA code: it took too "
-                           "long"),
+                         _("not all installed packages were searched for CUDA code: they are too "
+                           "many, or it took too long"),
                          NULL);
 }

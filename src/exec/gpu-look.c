@@ -25,6 +25,7 @@ struct look {
     size_t held;
     unsigned char buffer[4 * GPU_MESSAGE_MAX];
     bool none_shown, has_library, is_ready, has_sample;
+    bool is_over;    /* the helper has ended, or writes what is none of ours */
     size_t expected; /* boards */
     size_t boards;   /* that were told */
     struct gpu_library_message library;
@@ -91,7 +92,8 @@ static bool read_some(struct look *look, int64_t until_ns) {
     if (got < 0)
         return errno == EINTR || errno == EAGAIN;
     look->held += (size_t)got;
-    return got > 0 && take_all(look);
+    look->is_over = got == 0 || !take_all(look);
+    return !look->is_over;
 }
 
 static void collect(struct look *look, int64_t timeout_ns) {
@@ -142,7 +144,11 @@ static const char *look_with(struct shared *shared, struct look *look, int64_t t
     collect(look, timeout_ns);
     stop(helper);
     fd_close_ptr(&look->fd);
-    return look->has_library ? NULL : _("the GPU driver did not answer in time");
+    if (look->has_library)
+        return NULL;
+    return look->is_over
+               ? _("the GPU helper ended without an answer: the GPU library may be broken")
+               : _("the GPU driver did not answer in time");
 }
 
 const char *gpu_look(int64_t timeout_ns, json_t **ret_library, json_t **ret_devices) {

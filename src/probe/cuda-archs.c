@@ -30,6 +30,7 @@ struct reader {
     uint64_t size;
     int64_t deadline_ns;
     unsigned looks;
+    bool has_unknown;
     struct cuda_archs *archs;
 };
 
@@ -92,6 +93,8 @@ static bool read_container(struct reader *reader, uint64_t at, uint64_t end) {
             add_arch(archs->ptx, &archs->ptx_count, arch);
         if (arch > 0 && arch <= ARCH_MAX && kind == 2)
             add_arch(archs->machine, &archs->machine_count, arch);
+        if (kind != 1 && kind != 2)
+            reader->has_unknown = true; /* code of a kind that we do not know */
         at += head_size + payload;
     }
     return true;
@@ -169,7 +172,7 @@ static int read_elf(struct reader *reader) {
     size_t count = 0, length = 0;
     AUTO_FREE Elf64_Shdr *sections = read_sections(reader, &count, &names, &length);
     if (sections == NULL)
-        return -EBADMSG;
+        return -ENOEXEC;
     for (size_t i = 0; i < count; i++) {
         const Elf64_Shdr *section = &sections[i];
         if (section->sh_name >= length || strcmp(names + section->sh_name, ".nv_fatbin") != 0)
@@ -178,7 +181,8 @@ static int read_elf(struct reader *reader) {
             section->sh_size > reader->size - section->sh_offset)
             return -EBADMSG;
         read_section(reader, section->sh_offset, section->sh_size);
-        const struct cuda_archs *archs = reader->archs;
+        struct cuda_archs *archs = reader->archs;
+        archs->complete = archs->complete && !reader->has_unknown;
         return archs->machine_count + archs->ptx_count > 0 ? 0 : -EBADMSG;
     }
     return -ENODATA;

@@ -27,17 +27,19 @@ struct cuda_archs {
     bool complete;       /* the whole section was looked at; else there may be more */
 };
 
-/* -ENOENT: it cannot be opened; -ENODATA: no CUDA code in it (no such section); -EBADMSG: not an
- * ELF file of this machine's kind, or the section is none that we can read. budget_ns: of
- * CLOCK_MONOTONIC, then what was found so far is returned, not complete. */
+/* -ENOENT and the like: it cannot be opened; -ENODATA: no CUDA code in it (no such section);
+ * -ENOEXEC: not an ELF file of this machine's kind; -EBADMSG: no regular file, or a section that we
+ * cannot read. budget_ns: of CLOCK_MONOTONIC, then what was found so far is returned, not complete.
+ */
 int cuda_archs_read(const struct root *root, const char *path, int64_t budget_ns,
                     struct cuda_archs *ret_archs);
 
 /*
  * All packages below the folders of a Python interpreter that bring CUDA code, as their installers
  * listed their files (RECORD of *.dist-info): array of {package, version, interpreter, file,
- * machine: [sm numbers], ptx: [numbers], complete, bytes}. One entry a shared object.
- * *ret_complete: false when the time ended the search. Never NULL.
+ * machine: [sm numbers], ptx: [numbers], complete}. One entry a shared object; one that cannot be
+ * read has no numbers and is not complete. *ret_complete: false when time or number ended the
+ * search. Never NULL.
  */
 json_t *cuda_wheels(const struct root *root, const struct python *python,
                     const struct variables *variables, int64_t budget_ns, bool *ret_complete);

@@ -80,8 +80,8 @@ static void look_at(struct search *search, const char *package, const char *vers
         return;
     }
     int rc = cuda_archs_read(search->root, path, OBJECT_NS, &archs);
-    if (rc < 0)
-        return; /* no CUDA code, or not readable: nothing is claimed about it */
+    if (rc == -ENODATA || rc == -ENOEXEC)
+        return; /* no CUDA code */
     json_t *entry = json_object();
     json_put_text(entry, "package", package);
     json_put_text(entry, "version", version);

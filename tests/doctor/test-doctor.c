@@ -108,6 +108,24 @@ static void several_objects_of_a_package(void **state) {
     assert_null(find(&machine, "cuda-no-kernels"));
 }
 
+/* An object that could not be read may hold what is missing; a package of such objects alone is
+ * none with CUDA code. */
+static void objects_that_cannot_be_read(void **state) {
+    (void)state;
+    AUTO_MACHINE struct machine machine = machine_of(
+        "{}", READY, H200,
+        "[{\"package\":\"numpy\",\"interpreter\":\"/v\",\"machine\":[],\"ptx\":[],"
+        "\"complete\":false},{\"package\":\"torch\",\"interpreter\":\"/v\",\"machine\":[],\"ptx\":"
+        "[],\"complete\":false},{\"package\":\"torch\",\"interpreter\":\"/v\",\"machine\":[50],"
+        "\"ptx\":[],\"complete\":true}]");
+    assert_found(&machine, "cuda-open", DOCTOR_OPEN, "torch");
+    assert_null(find(&machine, "cuda-no-kernels"));
+    size_t count = 0;
+    for (size_t i = 0; i < machine.findings.count; i++)
+        count += machine.findings.items[i].topic == DOCTOR_CUDA;
+    assert_int_equal(count, 1);
+}
+
 static void toolkit_and_driver(void **state) {
     (void)state;
     static const struct {
@@ -154,6 +172,46 @@ static void library_states(void **state) {
         AUTO_MACHINE struct machine machine =
             machine_of(cases[i].environment, cases[i].library, "[]", "[]");
         assert_found(&machine, cases[i].id, cases[i].state, "");
+    }
+}
+
+/* How many GPUs there are is known from a library that works, or from the kernel where there is none:
+ * everything else is open, never 0. */
+static void gpus_are_counted_where_they_were_seen(void **state) {
+    (void)state;
+    static const struct {
+        const char *library, *environment, *devices;
+        const char *id;      /* of a plan with 8 GPUs */
+        const char *snippet; /* NULL: no line about their number */
+    } cases[] = {
+        {"{\"state\":\"no-driver\"}", "{\"gpu\":{\"count\":0}}", "[]", "plan-open", NULL},
+        {"{\"state\":\"mismatch\"}", "{\"gpu\":{\"count\":0}}", "[]", "plan-open", NULL},
+        {"{\"state\":\"no-permission\"}", "{\"gpu\":{\"count\":0}}", "[]", "plan-open", NULL},
+        {"{\"state\":\"unusable\"}", "{\"gpu\":{\"count\":0}}", "[]", "plan-open", NULL},
+        {NULL, "{\"gpu\":{\"count\":0}}", "[]", "plan-open", NULL},
+        {"{}", "{\"gpu\":{\"count\":0}}", "[]", "plan-open", NULL},
+        {"{\"state\":\"absent\"}", "{}", "[]", "plan-open", NULL},
+        {"{\"state\":\"absent\"}", "{\"gpu\":{\"count\":0}}", "[]", "plan-gpu-count", "gpus: 0\n"},
+        {"{\"state\":\"absent\"}", "{\"gpu\":{\"count\":8}}", "[]", "plan-agrees", "gpus: 8\n"},
+        {READY, "{\"gpu\":{\"count\":0}}", H200, "plan-gpu-count", "gpus: 1\n"},
+        {READY, "{}", "[{\"kind\":\"gpu\"},{\"kind\":\"mig\"}]", "plan-gpu-count", "gpus: 1\n"},
+        {"{\"state\":\"ready\",\"count\":8}", "{}", H200, "plan-agrees", "gpus: 8\n"},
+        {READY, "{}", "[]", "plan-gpu-count", "gpus: 0\n"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_MACHINE struct machine machine =
+            machine_of(cases[i].environment, cases[i].library, cases[i].devices, "[]");
+        const struct plan_environment target = {.id = "hpc", .gpus = {.given = true, .value = 8}};
+        const struct plan plan = {0};
+        machine.input.plan = &plan;
+        machine.input.target = &target;
+        if (find(&machine, cases[i].id) == NULL)
+            fail_msg("case %zu: no %s", i, cases[i].id);
+        const char *line = strstr(machine.findings.snippet, "gpus:");
+        if (cases[i].snippet == NULL ? line != NULL
+                                     : line == NULL || strncmp(line, cases[i].snippet,
+                                                               strlen(cases[i].snippet)) != 0)
+            fail_msg("case %zu: %s", i, machine.findings.snippet);
     }
 }
 
@@ -304,8 +362,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_for_the_device),
         cmocka_unit_test(several_objects_of_a_package),
+        cmocka_unit_test(objects_that_cannot_be_read),
         cmocka_unit_test(toolkit_and_driver),
         cmocka_unit_test(library_states),
+        cmocka_unit_test(gpus_are_counted_where_they_were_seen),
         cmocka_unit_test(devices),
         cmocka_unit_test(room_for_weights),
         cmocka_unit_test(folders),

@@ -161,9 +161,24 @@ static void others(void **state) {
     assert_int_equal(fclose(out), 0);
     struct cuda_archs archs;
     assert_int_equal(cuda_archs_read(&root_real, plain, SECOND, &archs), -ENODATA);
-    assert_int_equal(cuda_archs_read(&root_real, text, SECOND, &archs), -EBADMSG);
+    assert_int_equal(cuda_archs_read(&root_real, text, SECOND, &archs), -ENOEXEC);
     assert_int_equal(cuda_archs_read(&root_real, none, SECOND, &archs), -ENOENT);
     assert_int_equal(cuda_archs_read(&root_real, folder, SECOND, &archs), -EBADMSG);
+}
+
+/* Code of a kind that nobody knows is no proof that there is none for a device. */
+static void unknown_kind(void **state) {
+    (void)state;
+    AUTO_TREE char *folder = tree_new();
+    struct bytes content = {0};
+    put_container_head(&content, 2 * 64);
+    put_entry(&content, 2, 50, 0);
+    put_entry(&content, 77, 90, 0);
+    AUTO_FREE char *path = write_elf(folder, "new.so", ".nv_fatbin", &content);
+    struct cuda_archs archs;
+    assert_int_equal(cuda_archs_read(&root_real, path, SECOND, &archs), 0);
+    assert_int_equal(archs.machine_count, 1);
+    assert_false(archs.complete);
 }
 
 /* Every prefix of a sound file is read without a crash and claims nothing that is not there. */
@@ -220,7 +235,8 @@ static void wheels_of_an_interpreter(void **state) {
     bool complete = false;
     AUTO_JSON json_t *wheels = cuda_wheels(&root, &python, &none, 5 * SECOND, &complete);
     assert_true(complete);
-    assert_int_equal(json_array_size(wheels), 2);
+    /* what is listed but not there stands beside what was read */
+    assert_int_equal(json_array_size(wheels), 3);
     const json_t *first = json_array_get(wheels, 0);
     assert_string_equal(json_get_text(first, "package", ""), "torch");
     assert_string_equal(json_get_text(first, "version", ""), "2.5.1+cu124");
@@ -232,11 +248,9 @@ static void wheels_of_an_interpreter(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_containers),
-        cmocka_unit_test(lies),
-        cmocka_unit_test(others),
-        cmocka_unit_test(cut_files),
-        cmocka_unit_test(wheels_of_an_interpreter),
+        cmocka_unit_test(two_containers), cmocka_unit_test(lies),
+        cmocka_unit_test(unknown_kind),   cmocka_unit_test(others),
+        cmocka_unit_test(cut_files),      cmocka_unit_test(wheels_of_an_interpreter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
