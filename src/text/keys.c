@@ -70,47 +70,32 @@ static size_t add_classes(struct keys *keys) {
     return states;
 }
 
+/* Letter by letter over all words, so that the states near the root, which most bytes lead to,
+ * stand together and each stands behind those that are less deep. */
 static void add_trie(struct keys *keys) {
+    AUTO_FREE uint16_t *state_of = mem_alloc((keys->word_count + 1) * sizeof *state_of);
+    bool any = true;
+
     keys->state_count = 1;
-    for (size_t i = 0; i < keys->word_count; i++) {
-        size_t state = 0;
-        for (const char *c = keys->words[i]; *c; c++) {
-            uint16_t *to = &keys->next[state * keys->class_count + keys->class_of[(uint8_t)*c]];
+    for (size_t depth = 0; any; depth++) {
+        any = false;
+        for (size_t i = 0; i < keys->word_count; i++) {
+            if (state_of[i] == UINT16_MAX)
+                continue; /* complete */
+            char c = keys->words[i][depth];
+            if (c == '\0') {
+                keys->output[state_of[i]] = (uint16_t)(i + 1);
+                state_of[i] = UINT16_MAX;
+                continue;
+            }
+            uint16_t *to =
+                &keys->next[state_of[i] * keys->class_count + keys->class_of[(uint8_t)c]];
             if (*to == 0)
                 *to = (uint16_t)keys->state_count++;
-            state = *to;
-        }
-        keys->output[state] = (uint16_t)(i + 1);
-    }
-}
-
-/* The states near the root, which most bytes lead to, stand together: breadth first, as `order` has
- * them. */
-static void renumber(struct keys *keys, const uint16_t *order, size_t states) {
-    AUTO_FREE uint16_t *number = mem_alloc(states * sizeof *number);
-    uint16_t *next = mem_alloc(states * keys->class_count * sizeof *next);
-    uint16_t *output = mem_alloc(states * sizeof *output);
-    uint16_t *output_link = mem_alloc(states * sizeof *output_link);
-
-    for (size_t i = 0; i < states; i++)
-        number[order[i]] = (uint16_t)i; /* the root stays 0 */
-    for (size_t old = 0; old < states; old++) {
-        size_t state = number[old];
-        output[state] = keys->output[old];
-        output_link[state] = number[keys->output_link[old]];
-        for (size_t class = 0; class < keys->class_count; class ++) {
-            size_t to = keys->next[old * keys->class_count + class];
-            bool reports = keys->output[to] || keys->output_link[to];
-            next[state * keys->class_count + class] =
-                (uint16_t)(number[to] | (reports ? REPORTS : 0u));
+            state_of[i] = *to;
+            any = true;
         }
     }
-    mem_free_ptr(&keys->next);
-    mem_free_ptr(&keys->output);
-    mem_free_ptr(&keys->output_link);
-    keys->next = next;
-    keys->output = output;
-    keys->output_link = output_link;
 }
 
 void keys_build(struct keys *keys) {
@@ -123,29 +108,24 @@ void keys_build(struct keys *keys) {
     keys->output_link = mem_alloc(most * sizeof *keys->output_link);
     add_trie(keys);
 
-    /* Breadth first: a state's failure state is less deep, so its transitions are already complete.
-     */
-    AUTO_FREE uint16_t *queue = mem_alloc(keys->state_count * sizeof *queue);
+    /* A state's failure state is less deep: its number is smaller, its transitions are complete. */
     AUTO_FREE uint16_t *failure = mem_alloc(keys->state_count * sizeof *failure);
-    size_t head = 0;
-    size_t tail = 0;
-    queue[tail++] = 0;
-    while (head < tail) {
-        size_t state = queue[head++];
+    for (size_t state = 0; state < keys->state_count; state++) {
+        const uint16_t *by_failure = &keys->next[failure[state] * keys->class_count];
+        uint16_t *next = &keys->next[state * keys->class_count];
         for (size_t class = 1; class < keys->class_count; class ++) {
-            uint16_t *to = &keys->next[state * keys->class_count + class];
-            uint16_t by_failure = keys->next[failure[state] * keys->class_count + class];
-            if (*to == 0) {
-                *to = state == 0 ? 0 : by_failure;
+            uint16_t to = next[class];
+            if (to == 0) {
+                next[class] = state == 0 ? 0 : by_failure[class];
                 continue;
             }
-            failure[*to] = state == 0 ? 0 : by_failure;
-            uint16_t link = failure[*to];
-            keys->output_link[*to] = keys->output[link] ? link : keys->output_link[link];
-            queue[tail++] = *to;
+            uint16_t link = state == 0 ? 0 : by_failure[class] & (uint16_t)~REPORTS;
+            failure[to] = link;
+            keys->output_link[to] = keys->output[link] ? link : keys->output_link[link];
+            if (keys->output[to] || keys->output_link[to])
+                next[class] = to | REPORTS;
         }
     }
-    renumber(keys, queue, tail);
 }
 
 bool keys_scan(const struct keys *keys, const char *line, size_t length,
