@@ -45,6 +45,7 @@ struct doctor_finding {
     enum doctor_state state;
     const char *text;   /* one sentence, translated */
     const char *advice; /* what to do; NULL */
+    const char *place;  /* "the home folder (/root)" of place-writable; NULL */
     bool has_quantity;
     struct quantity quantity; /* the figure behind it */
 };

@@ -124,6 +124,7 @@ static void judge_writing(struct judging *judging, const struct doctor_place *pl
     struct doctor_finding *finding =
         doctor_add(judging, DOCTOR_PLACES, "place-writable", DOCTOR_KNOWN,
                    arena_printf(judging->arena, _("%s takes files"), where), NULL);
+    finding->place = where;
     doctor_add_quantity(finding, place->free);
 }
 

@@ -25,12 +25,22 @@ static const char *first_gpu(struct judging *judging) {
     return name != NULL ? doctor_plain(judging, name) : NULL;
 }
 
-/* -1: not known. */
+/* Boards; -1: not known. A library that is there but does not work knows more than the kernel's
+ * files show: beside it a count of the kernel's, 0 above all, says nothing. */
 static int64_t gpu_count(const struct judging *judging) {
     const struct doctor_input *input = judging->input;
-    if (doctor_has_library(input))
-        return (int64_t)json_array_size(input->devices);
-    return json_get_int(json_get_object(input->environment, "gpu"), "count", -1);
+    if (!doctor_has_library(input)) {
+        bool is_absent = strcmp(json_get_text(input->library, "state", ""), "absent") == 0;
+        const json_t *kernel = json_get_object(input->environment, "gpu");
+        return is_absent ? json_get_int(kernel, "count", -1) : -1;
+    }
+    int64_t told = json_get_int(input->library, "count", -1), boards = 0;
+    int64_t listed = (int64_t)json_array_size(input->devices);
+    for (int64_t i = 0; i < listed; i++) {
+        const json_t *device = json_array_get(input->devices, (size_t)i);
+        boards += strcmp(json_get_text(device, "kind", "gpu"), "mig") != 0;
+    }
+    return told >= 0 ? told : boards > 0 ? boards : listed;
 }
 
 static const char *driver_of(const struct judging *judging) {

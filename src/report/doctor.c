@@ -2,6 +2,7 @@
 /* See doctor.h. The verdict first; nothing here judges. */
 #include "report/doctor.h"
 
+#include "base/mem.h"
 #include "base/msg.h"
 #include "report/layout.h"
 
@@ -85,14 +86,45 @@ static void add_finding(const struct doctor_finding *finding, struct report_styl
     strbuf_add_char(out, '\n');
 }
 
+static bool is_writable(const struct doctor_finding *finding) {
+    return strcmp(finding->id, "place-writable") == 0 && finding->place != NULL;
+}
+
+/* All places that take files, in one line. */
+static void add_writable(const struct doctor_findings *findings, struct report_style style,
+                         struct strbuf *out) {
+    AUTO_STRBUF struct strbuf places = STRBUF_INIT;
+    size_t count = 0;
+    for (size_t i = 0; i < findings->count; i++)
+        if (is_writable(&findings->items[i]))
+            strbuf_printf(&places, "%s%s", count++ > 0 ? ", " : "", findings->items[i].place);
+    AUTO_FREE char *text =
+        count == 1 ? NULL : mem_printf(_("files can be written to: %s"), strbuf_str(&places));
+    struct doctor_finding joined = {.state = DOCTOR_KNOWN, .text = text};
+    for (size_t i = 0; i < findings->count && text == NULL; i++)
+        if (is_writable(&findings->items[i]))
+            joined = findings->items[i];
+    add_finding(&joined, style, out);
+}
+
 static void add_state(const struct doctor_findings *findings, enum doctor_state state,
                       const char *heading, struct report_style style, struct strbuf *out) {
     if (count_of(findings, state) == 0)
         return;
     layout_heading(out, style, heading);
-    for (size_t i = 0; i < findings->count; i++)
-        if (findings->items[i].state == state)
-            add_finding(&findings->items[i], style, out);
+    bool has_writable = false;
+    for (size_t i = 0; i < findings->count; i++) {
+        const struct doctor_finding *finding = &findings->items[i];
+        if (finding->state != state)
+            continue;
+        if (is_writable(finding) && has_writable)
+            continue;
+        if (is_writable(finding))
+            add_writable(findings, style, out);
+        else
+            add_finding(finding, style, out);
+        has_writable = has_writable || is_writable(finding);
+    }
 }
 
 void report_doctor_text(const struct doctor_findings *findings, struct report_style style,

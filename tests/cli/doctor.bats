@@ -35,6 +35,15 @@ finding() {
     has "  - id: here"
 }
 
+@test "places that take files: one line for people, one finding each for programs" {
+    run --separate-stderr probelauf doctor --json
+    [ "$(json 'sum(f["id"] == "place-writable" for f in d["findings"])')" -ge 3 ]
+    run env COLUMNS=1000 "$PROBELAUF" doctor
+    [ "$(grep -c 'takes files' <<<"$output")" -eq 0 ]
+    [ "$(grep -c 'files can be written to: ' <<<"$output")" -eq 1 ]
+    [[ "$(grep 'files can be written to: ' <<<"$output")" == *"working folder ($PWD), "*"(/dev/shm)"* ]]
+}
+
 @test "the snippet is a valid entry of a plan" {
     run -0 probelauf init
     run -0 --separate-stderr probelauf doctor --snippet
@@ -98,6 +107,37 @@ PY
     run --separate-stderr probelauf doctor --json
     [[ "$(finding gpu-no-driver)" == problem:* ]]
     [ "$(json "next(f['advice'] for f in d['findings'] if f['id'] == 'gpu-no-driver') != None")" = true ]
+}
+
+@test "each stand-in: GPUs are counted where the library works, and else not" {
+    local trace count
+    run -0 probelauf init
+    python3 - <<'PY'
+import re
+text = re.sub(r"(?m)^environments:.*\n(?:[ #].*\n|\n)*", "", open("probelauf.yaml").read())
+text += "\nenvironments:\n  - id: hpc\n    kind: rented\n    gpus: 8\n"
+open("probelauf.yaml", "w").write(text)
+PY
+    for trace in "$SOURCE"/tests/stand-in/traces/*.trace; do
+        trace=${trace##*/}
+        trace=${trace%.trace}
+        [ "$trace" != hang ] || continue # below: it takes its time
+        stand_in "$trace"
+        run --separate-stderr probelauf doctor --json
+        [ "$status" -eq 0 ]
+        count=$(json 'next((l.split()[1] for l in d["snippet"].splitlines() if "gpus:" in l), None)')
+        echo "$trace: $count"
+        case $trace in
+        slow-init | no-driver | mismatch | no-permission)
+            [ "$count" = null ]
+            [[ "$(finding plan-open)" == open:* ]]
+            [ -z "$(finding plan-gpu-count)" ]
+            ;;
+        no-gpu) [ "$count" = '"0"' ] || [ "$count" = 0 ] ;;
+        eight-h200) [ "$count" = '"8"' ] || [ "$count" = 8 ] ;;
+        *) [ "$count" != null ] ;;
+        esac
+    done
 }
 
 @test "a library that hangs is not waited for beyond its time" {

@@ -175,8 +175,8 @@ static void library_states(void **state) {
     }
 }
 
-/* How many GPUs there are is known from a library that works, or from the kernel where there is none:
- * everything else is open, never 0. */
+/* How many GPUs there are is known from a library that works, or from the kernel where there is
+ * none: everything else is open, never 0. */
 static void gpus_are_counted_where_they_were_seen(void **state) {
     (void)state;
     static const struct {
@@ -208,9 +208,9 @@ static void gpus_are_counted_where_they_were_seen(void **state) {
         if (find(&machine, cases[i].id) == NULL)
             fail_msg("case %zu: no %s", i, cases[i].id);
         const char *line = strstr(machine.findings.snippet, "gpus:");
-        if (cases[i].snippet == NULL ? line != NULL
-                                     : line == NULL || strncmp(line, cases[i].snippet,
-                                                               strlen(cases[i].snippet)) != 0)
+        if (cases[i].snippet == NULL
+                ? line != NULL
+                : line == NULL || strncmp(line, cases[i].snippet, strlen(cases[i].snippet)) != 0)
             fail_msg("case %zu: %s", i, machine.findings.snippet);
     }
 }
