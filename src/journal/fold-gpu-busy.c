@@ -16,6 +16,7 @@
 
 #define WINDOW_MAX_S  1.25 /* the driver's windows are 1/6 to 1 s; beyond that some are missing */
 #define UNSEEN_MIN_S  0.25 /* less than that is the rest of a window, and no gap */
+#define UNSEEN_SHARE  0.1  /* more of the time unseen: the rest does not stand for all of it */
 #define HOST_STEP_S   0.5  /* looks at the host that lie closer are taken together */
 #define HOST_STEP_MAX 5.0  /* farther apart they say nothing of what lay between */
 #define BUSY_CORES    0.5
@@ -321,13 +322,24 @@ struct target {
 };
 
 /* What others did is in the driver's share as well: the run's own work is at most that, and its
- * idle time at least. */
+ * idle time at least. Where a noticeable part was not seen, it may have been all work or none. */
+static struct quantity busy_of(const struct sums *sums, double length_s, bool others,
+                               const char *method) {
+    double unseen_s = length_s - sums->seen_s;
+    enum quantity_bound bound = others ? QUANTITY_AT_MOST : QUANTITY_EXACT;
+    double share = sums->busy_s / sums->seen_s;
+    if (unseen_s >= UNSEEN_MIN_S && unseen_s > UNSEEN_SHARE * length_s) {
+        share = (sums->busy_s + (others ? unseen_s : 0)) / length_s;
+        bound = others ? QUANTITY_AT_MOST : QUANTITY_AT_LEAST;
+    }
+    return quantity_bounded(UNIT_RATIO, fmin(share, 1), bound, method);
+}
+
 static void set_known(const struct busy *busy, const struct sums *sums, double length_s,
                       const char *method, struct target target) {
     double unseen_s = length_s - sums->seen_s;
     bool others = busy->gpu->others == RUN_YES, partly = unseen_s >= UNSEEN_MIN_S;
-    *target.busy = quantity_bounded(UNIT_RATIO, fmin(sums->busy_s / sums->seen_s, 1),
-                                    others ? QUANTITY_AT_MOST : QUANTITY_EXACT, method);
+    *target.busy = busy_of(sums, length_s, others, method);
     enum quantity_bound bound =
         others || partly || busy->gpus->fold->run->running ? QUANTITY_AT_LEAST : QUANTITY_EXACT;
     *target.idle = quantity_bounded(UNIT_SECOND, sums->idle_s, bound, method);

@@ -257,7 +257,8 @@ static void driver_memory(struct figures *f) {
 
 /* ---- energy ---- */
 
-#define POWER_HOLE_S 3.0 /* readings that lie farther apart leave a hole */
+#define POWER_HOLE_S 3.0    /* readings that lie farther apart leave a hole */
+#define COVERED_S    0.0015 /* times are whole milliseconds */
 
 static struct quantity energy_by_power(const struct figures *f) {
     const struct fold_curve *curve = fold_gpu_curve(f->gpus, GPU_SERIES_POWER, f->key);
@@ -282,7 +283,8 @@ static struct quantity energy_by_power(const struct figures *f) {
                     &open);
         return open;
     }
-    bool has_holes = fold_seconds(f->gpus->fold->horizon_ns) - covered_s > POWER_HOLE_S;
+    /* What lies before the first reading, behind the last and in holes was used as well. */
+    bool has_holes = fold_seconds(f->gpus->fold->horizon_ns) - covered_s > COVERED_S;
     struct quantity q =
         quantity_bounded(UNIT_JOULE, sum, has_holes ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
                          "integral of the driver's power readings, whole device");

@@ -218,13 +218,16 @@ static void energy_is_a_difference_or_an_integral(void **state) {
     add_device(&bytes, 1, "b", MINE);
     add_device(&bytes, 2, "c", MINE);
     add_device(&bytes, 3, "d", MINE);
-    /* a counter that begins anew; a power that is 100 W; one with a hole */
+    add_device(&bytes, 4, "e", MINE);
+    /* a counter that begins anew; a power that is 100 W; one with a hole; one that ends early */
     CURVE(&bytes, 1, GPU_SERIES_ENERGY, "b", "counter", 1000, 0, 1000, 5000000, 5400000, 100,
           600100);
     CURVE(&bytes, 2, GPU_SERIES_POWER, "c", "gauge", 1000, 0, 1000, 100000, 100000, 100000, 100000,
           100000, 100000, 100000, 100000, 100000, 100000, 100000);
     CURVE(&bytes, 3, GPU_SERIES_POWER, "d", "gauge", 1000, 0, 1000, 100000, 200000, ABSENT, ABSENT,
           ABSENT, 100000, 100000);
+    CURVE(&bytes, 4, GPU_SERIES_POWER, "e", "gauge", 1000, 500, 1000, 100000, 100000, 100000,
+          100000, 100000, 100000, 100000, 100000, 100000, 100000);
     add(&bytes, JOURNAL_COUNTERS, "{'t_ns':1,'gpu':[{'device':0,'energy_j':1234.5}]}");
     add(&bytes, JOURNAL_END, END_10);
     AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
@@ -234,6 +237,7 @@ static void energy_is_a_difference_or_an_integral(void **state) {
     assert_string_equal(run->gpus[2].energy.method,
                         "integral of the driver's power readings, whole device");
     assert_quantity(run->gpus[3].energy, ">= 250 J");
+    assert_quantity(run->gpus[4].energy, ">= 900 J"); /* a second of ten is missing */
 }
 
 /* ---- preallocation ---- */
