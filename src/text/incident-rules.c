@@ -138,8 +138,8 @@ static const struct incident_info infos[] = {
     {"storage_lost", OUTCOME_FAILED,
      N_("A file system that the run used went away or answered with an error."),
      N_("Check whether the mount is there again; network storage that went away once can do so "
-        "again: keep results on a "
-        "local disk until the end."),
+        "again: keep results on a local disk until the end. Error 5 without a path can also be a "
+        "terminal that went away."),
      NULL},
     {"access_gated", OUTCOME_ACCESS_DENIED,
      N_("Weights or data are gated: an account must be logged in (401) or approved by their owners "
