@@ -456,13 +456,13 @@ complete_words() {
         [ -z "$(LC_ALL=C grep -n '[^ -~]' <<<"$output")" ]
     }
     run env LC_ALL=en_US.UTF-8 "$PROBELAUF" show
-    ! ascii_only
+    run ! ascii_only
     LC_ALL=C run probelauf show
     ascii_only
     run env LC_ALL= LC_CTYPE=C LANG=en_US.UTF-8 "$PROBELAUF" show
     ascii_only
     run env LC_ALL= LC_CTYPE= LANG=C.utf8 "$PROBELAUF" show
-    ! ascii_only
+    run ! ascii_only
     run env LC_ALL= LC_CTYPE= LANG= "$PROBELAUF" show
     ascii_only
     TERM=dumb run probelauf show

@@ -4,7 +4,8 @@
 # its own, so that no test sees records or settings of another one or of the user.
 #   probelauf …     the program under test (the built binary in $PROBELAUF)
 #   fails CODE ID   the last `run` ended with CODE and one line "probelauf: error[ID]: …"
-#   json EXPR       evaluates a Python expression over the parsed $output, called `d`, and prints it
+#   json EXPR       evaluates a Python expression over the parsed $output, called `d`, and prints it; fails where it is
+#                   False, so that a comparison may stand alone
 #   valid_schema N  $output validates against schema/N.schema.json (skips without python3-jsonschema)
 
 bats_require_minimum_version 1.5.0
@@ -81,7 +82,8 @@ json() {
     python -c 'import json, sys
 d = json.load(sys.stdin)
 v = eval(sys.argv[1])
-print(v if isinstance(v, str) else json.dumps(v))' "$1" <<<"$output"
+print(v if isinstance(v, str) else json.dumps(v))
+sys.exit(v is False)' "$1" <<<"$output"
 }
 
 valid_schema() {

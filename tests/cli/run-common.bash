@@ -2,7 +2,8 @@
 # What the run-*.bats files share: `load run-common`.
 #   record KIND     the lines of that kind in the newest journal's text view
 #   no_record KIND [TEXT]  there is no such line (with that text in it)
-#   shown EXPR      a Python expression over `show --json @1`, called `d`
+#   shown EXPR      a Python expression over `show --json @1`, called `d`, printed
+#   holds EXPR [WHAT]  that expression is true; else WHAT of the same document is printed (the GPUs without it)
 #   runs_in_ledger  how many there are
 #   appears FILE    waits until there is something in it
 #   until_true CMD  waits until the command succeeds
@@ -65,6 +66,14 @@ no_record() {
 shown() {
     run probelauf show --json @1
     json "$1"
+}
+
+holds() {
+    if [ "$(shown "$1")" != true ]; then
+        echo "not true: $1"
+        shown "${2-d['gpus']}"
+        return 1
+    fi
 }
 
 runs_in_ledger() {
