@@ -61,7 +61,10 @@ static void lead(const struct study *study, struct arena *arena, struct strbuf *
                     "Reserved in all: %s; idle, with no run running: %s"),
                   strbuf_str(&length), strbuf_str(&rest));
     if (quantity_is_known(&all) && quantity_is_known(&waited) && all.value > 0.0)
-        strbuf_printf(&text, _(", %.0f %% of it"), 100.0 * waited.value / all.value);
+        strbuf_printf(&text,
+                      waited.bound == QUANTITY_AT_MOST ? _(", at most %.0f %% of it")
+                                                       : _(", %.0f %% of it"),
+                      100.0 * waited.value / all.value);
     strbuf_add_char(&text, '.');
     markdown_paragraph(out, strbuf_str(&text));
 }

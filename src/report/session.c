@@ -60,11 +60,16 @@ const char *report_session_state(const struct session *session) {
     return "";
 }
 
-static void add_share(struct strbuf *out, const struct quantity *share) {
-    if (quantity_is_known(share))
-        strbuf_printf(out, "%.0f %%", share->value * 100.0);
-    else
+static void add_share(struct strbuf *out, const struct quantity *share, bool ascii) {
+    if (!quantity_is_known(share)) {
         strbuf_add_str(out, _("open"));
+        return;
+    }
+    if (share->bound == QUANTITY_AT_LEAST)
+        strbuf_add_str(out, ascii ? _("at least ") : "≥ ");
+    else if (share->bound == QUANTITY_AT_MOST)
+        strbuf_add_str(out, ascii ? _("at most ") : "≤ ");
+    strbuf_printf(out, "%.0f %%", share->value * 100.0);
 }
 
 /* ---- one session ---- */
@@ -118,7 +123,7 @@ static void add_time(const struct session *session, struct report_style style, s
     layout_quantity(out, style, _("runs"), &session->busy);
     layout_quantity(out, style, _("idle"), &session->idle);
     AUTO_STRBUF struct strbuf share = STRBUF_INIT;
-    add_share(&share, &session->idle_share);
+    add_share(&share, &session->idle_share, style.ascii);
     layout_row(out, style, _("idle share"), strbuf_str(&share), LAYOUT_PLAIN,
                _("of the reserved time"));
     for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++) {
@@ -262,7 +267,7 @@ void report_session_list_text(const struct session *const *sessions, size_t coun
         run_text_add_date(&when, session->started_utc_ns);
         layout_add_quantity(&reserved, &session->reserved, style.ascii, false);
         layout_add_quantity(&idle, &session->idle, style.ascii, false);
-        add_share(&share, &session->idle_share);
+        add_share(&share, &session->idle_share, style.ascii);
         layout_table_cell(table, style.verbose ? session->id : facts_id_tail(session->id),
                           LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&when), LAYOUT_PLAIN);

@@ -304,6 +304,28 @@ static struct quantity sum_gaps(const struct session_work *work, bool all,
     return sum;
 }
 
+static bool has_unexplained(const struct session *session) {
+    for (size_t i = 0; i < session->gap_count; i++)
+        if (session->gaps[i].reason == SESSION_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* What nobody explained may have been any of the reasons. */
+static struct quantity sum_reason(const struct session_work *work, enum session_reason reason,
+                                  struct arena *arena) {
+    struct quantity sum = sum_gaps(work, false, reason, arena);
+    if (reason == SESSION_UNKNOWN || !quantity_is_known(&sum) || !has_unexplained(work->session))
+        return sum;
+    if (sum.bound == QUANTITY_AT_MOST)
+        return quantity_open(UNIT_SECOND, QUANTITY_NOT_SEPARATED,
+                             _("a gap of this reason may have been shorter, and a gap without a "
+                               "reason may belong to it"));
+    sum.bound = QUANTITY_AT_LEAST;
+    sum.detail = _("gaps without a reason may belong to it");
+    return sum;
+}
+
 static double sum_runs(const struct session *session, bool *ret_at_least) {
     double total = 0.0, covered = 0.0;
     *ret_at_least = false;
@@ -415,7 +437,7 @@ void session_sum(struct session_work *work, const struct session_input *input,
     session->busy.n = session->run_count;
     session->idle = sum_gaps(work, true, SESSION_UNKNOWN, arena);
     for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++)
-        session->by_reason[r] = sum_gaps(work, false, r, arena);
+        session->by_reason[r] = sum_reason(work, r, arena);
     session->idle_share = idle_share(session);
     session->gpu_reserved = gpu_reserved(session);
     sum_gpus(session, input, arena);

@@ -119,6 +119,7 @@ static const struct session *derive(struct scene *s, const char *boot, double bo
     for (size_t i = 0; i < s->list.count; i++) { /* what holds for every session */
         const struct session *one = &s->list.items[i];
         double gaps = 0.0, reasons = 0.0;
+        bool open = false;
         for (size_t g = 0; g < one->gap_count; g++) {
             gaps += one->gaps[g].end_s - one->gaps[g].start_s;
             assert_int_equal(one->gaps[g].number, g + 1);
@@ -126,9 +127,13 @@ static const struct session *derive(struct scene *s, const char *boot, double bo
         }
         assert_true(fabs(one->reserved.value - one->busy.value - gaps) < 1e-6);
         for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++)
-            reasons += quantity_is_known(&one->by_reason[r]) ? one->by_reason[r].value : 0.0;
+            if (quantity_is_known(&one->by_reason[r]))
+                reasons += one->by_reason[r].value;
+            else
+                open = true;
         if (quantity_is_known(&one->idle))
-            assert_true(fabs(one->idle.value - gaps) < 1e-6 && fabs(reasons - gaps) < 1e-6);
+            assert_true(fabs(one->idle.value - gaps) < 1e-6 &&
+                        (open || fabs(reasons - gaps) < 1e-6));
         assert_true(quantity_is_valid(&one->reserved) && quantity_is_valid(&one->idle) &&
                     quantity_is_valid(&one->busy) && quantity_is_valid(&one->idle_share) &&
                     quantity_is_valid(&one->gpu_idle_in_runs) && quantity_is_valid(&one->paid) &&
@@ -248,6 +253,11 @@ static void test_running(void **state) {
     assert_int_equal(one->gaps[1].suggestion, SESSION_FAILURE_HANDLING);
     assert_int_equal(one->gaps[1].reason, SESSION_UNKNOWN);
     assert_false(one->gaps[0].has_suggestion);
+    note(s, "n1", "decision", BOOT_A, 175, 75); /* maybe shorter, and maybe not all of it */
+    one = derive(s, BOOT_A, 180, 80);
+    assert_int_equal(one->gaps[1].reason, SESSION_DECISION);
+    assert_int_equal(one->by_reason[SESSION_DECISION].state, QUANTITY_OPEN);
+    assert_int_equal(one->by_reason[SESSION_DECISION].reason, QUANTITY_NOT_SEPARATED);
     near(session_idle_since_run(one), 20);
     near(session_axis(one, UTC0 + 70 * S, UTC0 + 80 * S), 70);
 }
@@ -418,6 +428,22 @@ static void test_notes(void **state) {
     assert_true(one->notes[0].applies); /* until a later one */
     near(one->by_reason[SESSION_DECISION].value, 15);
     near(one->by_reason[SESSION_APPROVAL].value, 0);
+    for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++)
+        assert_int_equal(one->by_reason[r].bound,
+                         r == SESSION_UNKNOWN ? QUANTITY_EXACT : QUANTITY_AT_LEAST);
+}
+
+static void test_reasons_are_exact_where_every_gap_has_one(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 100, 0);
+    run_at(s, BOOT_A, 120, 20, 80);
+    span(note(s, "n1", "approval", BOOT_A, 190, 90), 0, 20);
+    about(event(s, "session-stop", "e1", BOOT_A, 200, 100), "s1");
+    const struct session *one = derive(s, BOOT_A, 900, 800);
+    assert_int_equal(one->gap_count, 1);
+    near(one->by_reason[SESSION_APPROVAL].value, 20);
+    for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++)
+        assert_int_equal(one->by_reason[r].bound, QUANTITY_EXACT);
 }
 
 static void test_note_over_several_gaps(void **state) {
@@ -514,6 +540,7 @@ int main(void) {
         TEST(test_missing_stop_elsewhere),
         TEST(test_first_stop_holds),
         TEST(test_notes),
+        TEST(test_reasons_are_exact_where_every_gap_has_one),
         TEST(test_note_over_several_gaps),
         TEST(test_hostile_records),
         TEST(test_paid),
