@@ -10,9 +10,11 @@
 #include "base/clock.h"
 #include "base/msg.h"
 #include "report/session.h"
+#include "work/hand-out.h"
 #include "work/session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,10 +159,20 @@ static void scene_done(struct scene *scene) {
 }
 #define AUTO_SCENE __attribute__((cleanup(scene_done)))
 
+/* A ledger that cannot be read is said once, by the verb that needs it. */
+static int open_runs(struct scene *scene, struct err *err) {
+    struct err ignored = ERR_INIT;
+    int rc = cli_place(scene->arena, &scene->place, err);
+    rc = rc < 0 ? rc : hand_out_open(&scene->place, &scene->runs, err);
+    if (rc == 0 && runs_need_ledger(scene->runs, &ignored) == 0) {
+        cli_warning(runs_warning(scene->runs));
+    }
+    return rc;
+}
+
 static int scene_open(struct scene *ret, struct err *err) {
     *ret = (struct scene){.arena = arena_new()};
-    int rc = cli_place(ret->arena, &ret->place, err);
-    return rc < 0 ? rc : view_open(ret->arena, &ret->runs, err);
+    return open_runs(ret, err);
 }
 
 static void warn_unreadable(const struct work_sessions *sessions) {
@@ -191,6 +203,16 @@ static int scene_read(struct scene *scene, enum work_sessions_what what, struct 
     return 0;
 }
 
+/* What was recorded is durable: that it cannot be read back is no failure of it. */
+static int read_back(struct scene *scene, const char *id, const struct session **ret_session,
+                     struct err *err) {
+    *ret_session = NULL;
+    scene->runs = runs_close(scene->runs);
+    int rc = open_runs(scene, err);
+    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
+    return rc < 0 ? rc : work_session_find(&scene->sessions, id, ret_session, err);
+}
+
 static void print_one(const struct session *session) {
     if (opt_common.json) {
         cli_print_json(report_session_json(session));
@@ -201,18 +223,14 @@ static void print_one(const struct session *session) {
     cli_print(&text);
 }
 
-/* After something was recorded: the session as it is now, for programs. What was recorded is
- * durable; that it cannot be read back is no failure of it. */
+/* After something was recorded: the session as it is now, for programs. */
 static int tell(struct scene *scene, const char *id, const char *note, struct err *err) {
     const struct session *session = NULL;
     if (!opt_common.json) {
         cli_note(note);
         return 0;
     }
-    scene->runs = runs_close(scene->runs);
-    int rc = view_open(scene->arena, &scene->runs, err);
-    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
-    rc = rc < 0 ? rc : work_session_find(&scene->sessions, id, &session, err);
+    int rc = read_back(scene, id, &session, err);
     if (rc == 0) {
         print_one(session);
     }
@@ -288,10 +306,14 @@ static void warn_running(const struct session *session) {
 /* What the session came to, in one line. */
 static int say_stopped(struct scene *scene, const char *id, struct err *err) {
     const struct session *session = NULL;
-    scene->runs = runs_close(scene->runs);
-    int rc = view_open(scene->arena, &scene->runs, err);
-    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
-    rc = rc < 0 ? rc : work_session_find(&scene->sessions, id, &session, err);
+    int rc = read_back(scene, id, &session, err);
+    if (rc < 0 && !opt_common.json) {
+        AUTO_FREE char *stopped =
+            mem_printf(_("session %s is over; what it came to cannot be read now: %s"),
+                       id + UUID_TEXT_SIZE - 9, err->text);
+        cli_warning(stopped);
+        return 0;
+    }
     if (rc < 0) {
         return rc;
     }
@@ -343,7 +365,12 @@ static int show(struct scene *scene, const char *ref, struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    session = ref != NULL ? session : session_running(&scene->sessions.list);
+    if (ref == NULL && session_running(&scene->sessions.list) != NULL) {
+        rc = work_session_find_running(&scene->sessions, &session, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
     if (session != NULL || opt_common.json) {
         print_one(session);
         return 0;
@@ -374,22 +401,77 @@ static int read_note(struct work_session_note *ret, struct err *err) {
     return rc < 0 ? rc : take_moment("to", opt_to, &ret->to_utc_ns, err);
 }
 
+/* The gaps that it is about now, by the numbers that `status` shows. */
+static void find_noted(const struct session *session, const struct work_session_noted *noted,
+                       const struct session_gap **ret_first, const struct session_gap **ret_last) {
+    *ret_first = *ret_last = NULL;
+    for (size_t i = 0; i < session->gap_count; i++) {
+        const struct session_gap *gap = &session->gaps[i];
+        if (fmin(gap->end_s, noted->to_s) - fmax(gap->start_s, noted->from_s) > 0.001) {
+            *ret_first = *ret_first != NULL ? *ret_first : gap;
+            *ret_last = gap;
+        }
+    }
+}
+
+static void add_noted(const struct session_gap *first, const struct session_gap *last,
+                      struct strbuf *out) {
+    AUTO_STRBUF struct strbuf from = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf to = STRBUF_INIT;
+    report_session_clock(first->start_utc_ns, &from);
+    report_session_clock(last->end_utc_ns, &to);
+    if (first == last) {
+        strbuf_printf(out, _("gap %u"), first->number);
+    } else {
+        strbuf_printf(out, _("gaps %u to %u"), first->number, last->number);
+    }
+    if (last->running) {
+        strbuf_printf(out, _(" (from %s UTC, goes on)"), strbuf_str(&from));
+    } else {
+        strbuf_printf(out, _(" (from %s to %s UTC)"), strbuf_str(&from), strbuf_str(&to));
+    }
+}
+
+static int say_noted(struct scene *scene, enum session_reason reason,
+                     const struct work_session_noted *noted, struct err *err) {
+    const struct session *session = NULL;
+    const struct session_gap *first = NULL, *last = NULL;
+    int rc = read_back(scene, noted->session, &session, err);
+    if (opt_common.json) {
+        if (rc == 0) {
+            print_one(session);
+        }
+        return rc;
+    }
+    AUTO_STRBUF struct strbuf gaps = STRBUF_INIT;
+    if (rc == 0) {
+        find_noted(session, noted, &first, &last);
+    }
+    if (first != NULL) {
+        add_noted(first, last, &gaps);
+    } else {
+        strbuf_printf(&gaps, _("session %s"), noted->session + UUID_TEXT_SIZE - 9);
+    }
+    AUTO_FREE char *said =
+        reason == SESSION_UNKNOWN
+            ? mem_printf(_("the reason of %s is taken back"), strbuf_str(&gaps))
+            : mem_printf(_("noted for %s: %s"), strbuf_str(&gaps), report_session_reason(reason));
+    cli_note(said);
+    return 0;
+}
+
 static int session_note(int argc, char **argv) {
     AUTO_SCENE struct scene scene = {0};
     struct err err = ERR_INIT;
     struct work_session_note note;
-    char id[UUID_TEXT_SIZE] = "";
+    struct work_session_noted noted;
     if (read_note(&note, &err) < 0) {
         return cli_usage_error("session", &err);
     }
     note.text = argc > 0 ? argv[0] : NULL;
     int rc = scene_open(&scene, &err);
-    rc = rc < 0 ? rc : work_session_note(&scene.place, scene.runs, &note, id, &err);
-    if (rc == 0) {
-        AUTO_FREE char *said = mem_printf(_("noted in session %s: %s"), id + UUID_TEXT_SIZE - 9,
-                                          report_session_reason(note.reason));
-        rc = tell(&scene, id, said, &err);
-    }
+    rc = rc < 0 ? rc : work_session_note(&scene.place, scene.runs, &note, &noted, &err);
+    rc = rc < 0 ? rc : say_noted(&scene, note.reason, &noted, &err);
     return rc < 0 ? cli_error(&err) : EXIT_CODE_DONE;
 }
 

@@ -121,6 +121,34 @@ static char *option_left(const struct opt_spec *spec) {
     return strbuf_take(&left);
 }
 
+/* The words that another layer owns: nobody else tells them. */
+static void add_words(struct strbuf *help, const struct opt_spec *spec) {
+    const char *word;
+    for (size_t i = 0; spec->words != NULL && (word = spec->words(i)) != NULL; i++) {
+        strbuf_printf(help, "%s%s", i == 0 ? _(" One of: ") : ", ", word);
+    }
+    if (spec->words != NULL) {
+        strbuf_add_char(help, '.');
+    }
+}
+
+/* --json, where not every verb has it. */
+static void add_exceptions(struct strbuf *help, const struct command *command,
+                           const struct opt_spec *spec) {
+    size_t count = 0;
+    if (command->verbs == NULL || strcmp(spec->name, "json") != 0) {
+        return;
+    }
+    for (const struct command_verb *verb = command->verbs; verb->name != NULL; verb++) {
+        if (!verb->json) {
+            strbuf_printf(help, "%s%s", count++ == 0 ? _(" Not for: ") : ", ", verb->name);
+        }
+    }
+    if (count > 0) {
+        strbuf_add_char(help, '.');
+    }
+}
+
 typedef const struct opt_spec *(*spec_fn)(const struct command *command, size_t index);
 
 static void add_options(struct strbuf *out, const struct command *command, spec_fn spec_at,
@@ -131,7 +159,11 @@ static void add_options(struct strbuf *out, const struct command *command, spec_
             strbuf_printf(out, "\n%s\n", title);
         }
         AUTO_FREE char *left = option_left(spec);
-        add_entry(out, left, _(spec->help), left_width, width);
+        AUTO_STRBUF struct strbuf help = STRBUF_INIT;
+        strbuf_add_str(&help, _(spec->help));
+        add_words(&help, spec);
+        add_exceptions(&help, command, spec);
+        add_entry(out, left, strbuf_str(&help), left_width, width);
     }
 }
 

@@ -14,12 +14,14 @@
 
 #include <string.h>
 
-#define SHORT_S 1.0 /* gaps below are counted, but not listed one by one */
+#define NARROW   60  /* columns: reason and note of a gap share one below */
+#define NOTE_MAX 200 /* columns of a remark: the whole is in --json */
+#define SHORT_S  1.0 /* gaps below are counted, but not listed one by one */
 
 const char *report_session_reason(enum session_reason reason) {
     switch (reason) {
     case SESSION_UNKNOWN:
-        return _("not said");
+        return _("no reason given");
     case SESSION_APPROVAL:
         return _("approval");
     case SESSION_DECISION:
@@ -95,7 +97,11 @@ static void add_head(const struct session *session, struct report_style style, s
     run_text_row(out, style, _("environment"), session->environment);
     run_text_row(out, style, _("offer"), session->offer);
     layout_row(out, style, _("GPUs"), gpus, LAYOUT_PLAIN, NULL);
-    run_text_row(out, style, _("note"), session->note);
+    if (session->note && *session->note) {
+        AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+        layout_cut(&note, session->note, NOTE_MAX, style.ascii);
+        layout_row(out, style, _("note"), strbuf_str(&note), LAYOUT_PLAIN, NULL);
+    }
     if (session->restarts > 0) {
         AUTO_FREE char *restarts =
             mem_printf(msg_plural((unsigned long)session->restarts, "%zu restart of the machine",
@@ -126,25 +132,50 @@ static void add_time(const struct session *session, struct report_style style, s
     add_share(&share, &session->idle_share, style.ascii);
     layout_row(out, style, _("idle share"), strbuf_str(&share), LAYOUT_PLAIN,
                _("of the reserved time"));
-    for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++) {
-        const struct quantity *q = &session->by_reason[r];
-        if (q->n == 0)
-            continue;
-        AUTO_FREE char *label = mem_printf("  %s", report_session_reason(r));
-        layout_quantity(out, style, label, q);
-    }
     if (quantity_is_known(&session->gpu_idle_in_runs))
         layout_quantity(out, style, _("GPU idle in runs"), &session->gpu_idle_in_runs);
 }
 
-static const char *gap_reason(const struct session_gap *gap) {
-    return report_session_reason(gap->reason);
+/* A table: the names are longer than the labels of a page. */
+static void add_reasons(const struct session *session, struct report_style style,
+                        struct strbuf *out) {
+    const struct layout_column columns[] = {
+        {.title = _("idle"), .right = true},
+        {.title = _("reason"), .elastic = 8, .wraps = true},
+    };
+    AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
+    size_t rows = 0;
+    for (enum session_reason r = SESSION_UNKNOWN; r < SESSION_REASON_COUNT_; r++) {
+        const struct quantity *q = &session->by_reason[r];
+        AUTO_STRBUF struct strbuf length = STRBUF_INIT;
+        if (q->n == 0)
+            continue;
+        layout_add_quantity(&length, q, style.ascii, true);
+        layout_table_cell(table, strbuf_str(&length), LAYOUT_PLAIN);
+        layout_table_cell(table, report_session_reason(r),
+                          r == SESSION_UNKNOWN ? LAYOUT_WARN : LAYOUT_PLAIN);
+        rows++;
+    }
+    if (rows == 0)
+        return;
+    layout_heading(out, style, _("Idle time by reason"));
+    layout_table_print(table, 2, out);
+}
+
+void report_session_clock(int64_t utc_ns, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf date = STRBUF_INIT;
+    run_text_add_date(&date, utc_ns);
+    if (date.length > 11)
+        strbuf_add_str(out, strbuf_str(&date) + 11);
 }
 
 /* What stands beside the reason: the note, else what suggests itself. */
-static void add_gap_words(const struct session_gap *gap, struct strbuf *out) {
+static void add_gap_words(const struct session_gap *gap, struct report_style style,
+                          struct strbuf *out) {
+    if (out->length > 0 && (gap->text || gap->has_suggestion))
+        strbuf_add_str(out, "; ");
     if (gap->text)
-        strbuf_add_str(out, gap->text);
+        layout_cut(out, gap->text, NOTE_MAX, style.ascii);
     else if (gap->has_suggestion)
         strbuf_printf(out, _("the run before it failed: %s?"),
                       report_session_reason(gap->suggestion));
@@ -159,8 +190,10 @@ static void add_gaps(const struct session *session, struct report_style style, s
         {.title = _("gap"), .right = true},
         {.title = _("from, UTC"), .optional = 60},
         {.title = _("length"), .right = true},
-        {.title = _("reason")},
-        {.title = _("note"), .elastic = 8, .wraps = true},
+        {.title = _("reason"), .optional = NARROW},
+        {.title = layout_columns(style) < NARROW ? _("reason") : _("note"),
+         .elastic = 8,
+         .wraps = true},
     };
     AUTO_TABLE struct layout_table *table = layout_table_new(style, columns, ARRAY_LENGTH(columns));
     size_t rows = 0, hidden = 0;
@@ -176,11 +209,13 @@ static void add_gaps(const struct session *session, struct report_style style, s
         }
         run_text_add_date(&when, gap->start_utc_ns);
         layout_add_quantity(&length, &gap->length, style.ascii, false);
-        add_gap_words(gap, &words);
+        if (layout_columns(style) < NARROW)
+            strbuf_add_str(&words, report_session_reason(gap->reason));
+        add_gap_words(gap, style, &words);
         layout_table_cell(table, number, LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&when), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&length), LAYOUT_PLAIN);
-        layout_table_cell(table, gap_reason(gap),
+        layout_table_cell(table, report_session_reason(gap->reason),
                           gap->reason == SESSION_UNKNOWN ? LAYOUT_WARN : LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&words), LAYOUT_PLAIN);
         rows++;
@@ -235,12 +270,15 @@ static void add_question(const struct session *session, struct report_style styl
 
 void report_session_text(const struct session *session, struct report_style style,
                          struct strbuf *out) {
-    add_head(session, style, out);
-    add_time(session, style, out);
-    add_gaps(session, style, out);
-    add_question(session, style, out);
-    strbuf_add_char(out, '\n');
-    layout_legend(out, style);
+    AUTO_STRBUF struct strbuf page = STRBUF_INIT;
+    add_head(session, style, &page);
+    add_time(session, style, &page);
+    add_reasons(session, style, &page);
+    add_gaps(session, style, &page);
+    add_question(session, style, &page);
+    layout_legend(&page, style);
+    /* nothing stands above its first heading: no empty line either */
+    strbuf_add_str(out, strbuf_str(&page) + (page.length > 0 && page.data[0] == '\n' ? 1 : 0));
 }
 
 /* ---- many ---- */

@@ -21,5 +21,6 @@ void report_session_text(const struct session *session, struct report_style styl
                          struct strbuf *out);
 void report_session_list_text(const struct session *const *sessions, size_t count,
                               struct report_style style, struct strbuf *out);
+void report_session_clock(int64_t utc_ns, struct strbuf *out);   /* "19:51:08" */
 const char *report_session_reason(enum session_reason reason);   /* translated */
 const char *report_session_state(const struct session *session); /* translated */

@@ -141,7 +141,9 @@ static void read_note(struct session_work *work, const json_t *event, const stru
         return;
     note->has_span = true;
     note->start_s = (double)from / (double)NS_PER_S;
-    note->end_s = to >= 0 ? (double)to / (double)NS_PER_S : end_of_gap(base, note->start_s);
+    /* Without an end it reaches to the end of the gap that went on when it was given. */
+    note->end_s = to >= 0 ? (double)to / (double)NS_PER_S
+                          : fmax(end_of_gap(base, note->start_s), end_of_gap(base, *ret_at_s));
 }
 
 static struct gaps apply_notes(struct session_work *work, struct arena *arena) {
@@ -165,6 +167,37 @@ static struct gaps apply_notes(struct session_work *work, struct arena *arena) {
                 apply_moment(&gaps, note, base.items[k].start_s, base.items[k].end_s);
     }
     return gaps;
+}
+
+/* ---- one stretch, one reason: one gap ---- */
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_continued(const struct session_gap *gap, const struct session_gap *next) {
+    return !gap->before_run && !next->after_run && gap->end_s >= next->start_s &&
+           gap->reason == next->reason && same_text(gap->text, next->text) &&
+           (gap->reason == SESSION_UNKNOWN || same_text(gap->who, next->who));
+}
+
+static void merge_equal(struct gaps *gaps) {
+    size_t kept = 0;
+    for (size_t i = 1; i < gaps->count; i++) {
+        struct session_gap *last = &gaps->items[kept];
+        const struct session_gap *next = &gaps->items[i];
+        if (!is_continued(last, next)) {
+            gaps->items[++kept] = *next;
+            continue;
+        }
+        last->end_s = next->end_s;
+        last->running = next->running;
+        last->before_run = next->before_run;
+        last->note = next->note;
+        last->who = next->who;
+    }
+    if (gaps->count > 0)
+        gaps->count = kept + 1;
 }
 
 /* ---- finishing the gaps ---- */
@@ -208,6 +241,7 @@ static void finish_gap(struct session_work *work, struct session_gap *gap, unsig
 void session_find_gaps(struct session_work *work, struct arena *arena) {
     struct session *session = work->session;
     struct gaps gaps = apply_notes(work, arena);
+    merge_equal(&gaps);
     session->gaps = gaps.items;
     session->gap_count = gaps.count;
 }

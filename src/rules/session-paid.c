@@ -40,14 +40,20 @@ static struct quantity paid_time(const struct session *session, const struct pla
     struct quantity paid = session->reserved;
     double increment = seconds(&offer->increment), minimum = seconds(&offer->minimum);
     const char **sources = arena_alloc(arena, 2 * sizeof(*sources));
-    if (increment > 0.0)
+    /* By people's terms, which no bill has confirmed: measured is only the reserved time. */
+    paid.state = QUANTITY_ASSUMED;
+    const char *terms = increment > 0.0 ? _("by the offer's terms, no bill")
+                                        : _("by the offer, which says no billing increment");
+    paid.detail = paid.detail ? arena_printf(arena, "%s; %s", terms, paid.detail) : terms;
+    paid.method = "reserved time";
+    if (increment > 0.0) {
         paid.value = ceil(paid.value / increment - 1e-9) * increment;
-    if (paid.value < minimum)
+        paid.method = "reserved time, rounded up to the offer's billing increment";
+    }
+    if (paid.value < minimum) {
         paid.value = minimum;
-    paid.method = increment > 0.0 ? "reserved time, rounded up to the offer's billing increment"
-                                  : "reserved time";
-    if (increment <= 0.0 && !paid.detail)
-        paid.detail = _("the offer says no billing increment");
+        paid.method = "the offer's minimum term: the reserved time is below it";
+    }
     sources[0] = session->id;
     sources[1] = plan_source(plan, offer->at, arena);
     paid.sources = sources;

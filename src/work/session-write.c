@@ -121,8 +121,9 @@ static int check_plan(const struct work_session_start *start, struct start_facts
         ret->environment = offer->environment;
     if (offer && offer->environment && strcmp(offer->environment, ret->environment) != 0)
         return err_set(err, -EINVAL, "offer-environment",
-                       "offer '%s' is for environment '%s', not for '%s'", start->offer,
-                       offer->environment, ret->environment);
+                       "offer '%s' is for environment '%s', not for '%s': leave out '--env', or "
+                       "name an offer for '%s'",
+                       start->offer, offer->environment, ret->environment, ret->environment);
     if (!ret->environment && plan->environment_count == 1)
         ret->environment = plan->environments[0].id;
     const struct plan_environment *environment =
@@ -147,9 +148,19 @@ static json_t *start_event(const struct work_session_start *start, const struct 
     return event;
 }
 
-static int refuse_running(const struct session *session, struct err *err) {
+static bool is_same_host(const struct session *session, const struct session_moment *now) {
+    return session->host && now->host && strcmp(session->host, now->host) == 0;
+}
+
+static int refuse_running(const struct session *session, const struct session_moment *now,
+                          struct err *err) {
     AUTO_STRBUF struct strbuf since = STRBUF_INIT;
     add_time(&since, session->started_utc_ns);
+    if (!is_same_host(session, now))
+        return err_set(err, -EBUSY, "session-running",
+                       "a session runs on this machine since %s, begun under the name '%s': "
+                       "'probelauf session status' shows it, 'probelauf session stop' ends it",
+                       strbuf_str(&since), session->host ? session->host : "");
     return err_set(err, -EBUSY, "session-running",
                    "a session runs on this machine since %s: 'probelauf session status' shows it, "
                    "'probelauf session stop' ends it (with '--at TIME' where it was over earlier)",
@@ -167,29 +178,31 @@ static bool is_of_here(const struct session *session, const struct session_momen
     return session_is_same_machine(&there, now);
 }
 
-/* Asked while nobody else can write. A ledger in trouble does not keep anybody from starting. */
+/* Asked while nobody else can write. What cannot be read may well be a session that runs. */
 static int may_start(void *context, struct err *err) {
     const struct start_check *check = context;
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
-    struct err ignored = ERR_INIT;
-    if (work_sessions_open(check->runs, WORK_SESSIONS_TIMES, NULL, &sessions, &ignored) < 0)
-        return 0;
+    int rc = work_sessions_glimpse(check->runs, &sessions, err);
+    if (rc < 0)
+        return rc;
     for (size_t i = 0; i < sessions.list.count; i++) {
         const struct session *session = &sessions.list.items[i];
-        if (session->superseded_by || !is_of_here(session, check->now))
+        if (session->superseded_by)
             continue;
-        if (session->state == SESSION_RUNNING)
-            return refuse_running(session, err);
+        if (session->state == SESSION_RUNNING) /* of a container of this machine, too */
+            return refuse_running(session, check->now, err);
+        if (!is_of_here(session, check->now))
+            continue;
         if (check->began_utc_ns > 0 && check->began_utc_ns < session->ended_utc_ns) {
             AUTO_STRBUF struct strbuf ended = STRBUF_INIT;
             add_time(&ended, session->ended_utc_ns);
             return err_set(err, -EINVAL, "session-overlap",
                            "a session of this machine ended at %s: one that began before would "
-                           "count that time twice",
+                           "count that time twice; give '--began' a later time",
                            strbuf_str(&ended));
         }
     }
-    return 0;
+    return runs_need_ledger(check->runs, err);
 }
 
 /* Without a ledger two processes may both have seen none: the one that began first counts. */
@@ -203,7 +216,7 @@ static int check_won(const struct place *place, const char *id, struct err *err)
         work_session_find(&sessions, id, &own, &ignored) < 0 || !own->superseded_by ||
         work_session_find(&sessions, own->superseded_by, &other, &ignored) < 0)
         return 0;
-    return refuse_running(other, err);
+    return refuse_running(other, &sessions.input.now, err);
 }
 
 int work_session_start(const struct place *place, struct runs *runs,
@@ -225,20 +238,10 @@ int work_session_start(const struct place *place, struct runs *runs,
 
 /* ---- which session is meant ---- */
 
-static int find_running(const struct work_sessions *sessions, const struct session **ret_session,
-                        struct err *err) {
-    *ret_session = session_running(&sessions->list);
-    if (*ret_session)
-        return 0;
-    return err_set(err, -ENOENT, "session-none",
-                   "no session runs on this machine: 'probelauf session start' begins one, "
-                   "'probelauf session list' shows those that are over");
-}
-
 static int find_session(const struct work_sessions *sessions, const char *ref,
                         const struct session **ret_session, struct err *err) {
     return ref ? work_session_find(sessions, ref, ret_session, err)
-               : find_running(sessions, ret_session, err);
+               : work_session_find_running(sessions, ret_session, err);
 }
 
 /* ---- stop ---- */
@@ -260,7 +263,7 @@ static int may_stop(void *context, struct err *err) {
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     struct err ignored = ERR_INIT;
     const struct session *session = NULL;
-    if (work_sessions_open(check->runs, WORK_SESSIONS_TIMES, NULL, &sessions, &ignored) < 0 ||
+    if (work_sessions_glimpse(check->runs, &sessions, &ignored) < 0 ||
         work_session_find(&sessions, check->id, &session, &ignored) < 0)
         return 0;
     return session->state == SESSION_STOPPED ? refuse_stopped(session, err) : 0;
@@ -272,14 +275,16 @@ static int check_stop(const struct session *session, int64_t at_utc_ns, int64_t 
         return refuse_stopped(session, err);
     if (session->state == SESSION_UNENDED && at_utc_ns == 0)
         return err_set(err, -EINVAL, "session-elsewhere",
-                       "the session is of machine '%s', not of this one: say with '--at TIME' "
-                       "when it ended",
-                       session->host ? session->host : "");
+                       "the session is of machine '%s', not of this one: say when it ended with "
+                       "'probelauf session stop %s --at TIME'",
+                       session->host ? session->host : "", work_session_tail(session->id));
     if (at_utc_ns > 0 && session_axis(session, at_utc_ns, now_utc_ns) < 0.0) {
         AUTO_STRBUF struct strbuf began = STRBUF_INIT;
         add_time(&began, session->started_utc_ns);
         return err_set(err, -EINVAL, "session-stop-before-start",
-                       "the session began at %s: it cannot have ended before", strbuf_str(&began));
+                       "the session began at %s: it cannot have ended before; give '--at' a "
+                       "later time",
+                       strbuf_str(&began));
     }
     return check_past(at_utc_ns, "--at", err);
 }
@@ -289,8 +294,10 @@ int work_session_stop(const struct place *place, struct runs *runs, const char *
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     const struct session *session = NULL;
     char event_id[UUID_TEXT_SIZE];
-    int rc = work_sessions_open(runs, WORK_SESSIONS_TIMES, NULL, &sessions, err);
+    int rc = work_sessions_glimpse(runs, &sessions, err);
     rc = rc < 0 ? rc : find_session(&sessions, ref, &session, err);
+    if (rc < 0 && runs_need_ledger(runs, err) < 0)
+        return err->code; /* it may be in what cannot be read */
     const struct session_moment now = work_session_now(sessions.arena);
     rc = rc < 0 ? rc : check_stop(session, at_utc_ns, now.utc_ns, err);
     if (rc < 0)
@@ -309,7 +316,6 @@ int work_session_stop(const struct place *place, struct runs *runs, const char *
 /* ---- note ---- */
 
 struct span {
-    bool given;
     double from_s, to_s;
 };
 
@@ -328,7 +334,7 @@ static int find_gap(const struct session *session, int64_t number, struct span *
                     struct err *err) {
     for (size_t i = 0; i < session->gap_count; i++)
         if ((int64_t)session->gaps[i].number == number) {
-            *ret = (struct span){true, session->gaps[i].start_s, session->gaps[i].end_s};
+            *ret = (struct span){session->gaps[i].start_s, session->gaps[i].end_s};
             return 0;
         }
     return err_set(err, -ENOENT, "session-gap-unknown",
@@ -359,7 +365,6 @@ static int find_span(const struct session *session, const struct work_session_no
     rc = rc < 0 ? rc : check_past(note->to_utc_ns, "--to", err);
     if (rc < 0)
         return rc;
-    ret->given = true;
     ret->from_s = session_axis(session, note->from_utc_ns, now_utc_ns);
     ret->to_s = session_axis(session, note->to_utc_ns, now_utc_ns);
     if (note->from_utc_ns == 0) {
@@ -372,9 +377,18 @@ static int find_span(const struct session *session, const struct work_session_no
     }
     ret->from_s = fmax(ret->from_s, 0.0);
     ret->to_s = fmin(ret->to_s, session->length_s);
-    if (!(ret->from_s < ret->to_s))
+    if (note->from_utc_ns > 0 && note->to_utc_ns > 0 && note->from_utc_ns > note->to_utc_ns)
         return err_set(err, -EINVAL, "session-span",
-                       "between '--from' and '--to' lies no time of the session");
+                       "'--from' is later than '--to': '--from' is the earlier one ('--from 30m "
+                       "--to 20m')");
+    if (!(ret->from_s < ret->to_s)) {
+        AUTO_STRBUF struct strbuf began = STRBUF_INIT;
+        add_time(&began, session->started_utc_ns);
+        return err_set(err, -EINVAL, "session-span",
+                       "between '--from' and '--to' lies no time of the session: it began at %s; "
+                       "'--from' is the earlier one",
+                       strbuf_str(&began));
+    }
     if (!touches_gap(session, ret))
         return err_set(err, -EINVAL, "session-no-gap",
                        "runs were running all that time: there is no gap to explain");
@@ -383,12 +397,15 @@ static int find_span(const struct session *session, const struct work_session_no
 
 static int find_about(const struct session *session, const struct work_session_note *note,
                       int64_t now_utc_ns, struct span *ret, struct err *err) {
-    *ret = (struct span){false, 0.0, 0.0};
     if (note->gap > 0)
         return find_gap(session, note->gap, ret, err);
     if (note->from_utc_ns > 0 || note->to_utc_ns > 0)
         return find_span(session, note, now_utc_ns, ret, err);
-    return session_running_gap(session) ? 0 : no_gap(session, err);
+    const struct session_gap *gap = session_running_gap(session);
+    if (!gap)
+        return no_gap(session, err);
+    *ret = (struct span){gap->start_s, gap->end_s};
+    return 0;
 }
 
 #define LONGEST_S 8e9
@@ -405,11 +422,11 @@ static bool reaches_now(const struct session *session, const struct work_session
 }
 
 int work_session_note(const struct place *place, struct runs *runs,
-                      const struct work_session_note *note, char ret_id[UUID_TEXT_SIZE],
+                      const struct work_session_note *note, struct work_session_noted *ret,
                       struct err *err) {
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     const struct session *session = NULL;
-    struct span span;
+    struct span span = {0};
     char event_id[UUID_TEXT_SIZE];
     int rc = work_sessions_open(runs, note->ref ? WORK_SESSIONS_ALL : WORK_SESSIONS_RUNNING, NULL,
                                 &sessions, err);
@@ -423,13 +440,13 @@ int work_session_note(const struct place *place, struct runs *runs,
     AUTO_JSON json_t *event = session_event("session-note", session->study, session->id, &now);
     json_put_text(event, "reason", session_reason_name(note->reason));
     event_put_text(event, "text", note->text);
-    if (span.given) {
-        json_put_int(event, "from_t_ns", nanoseconds(span.from_s));
-        if (!reaches_now(session, note, &span))
-            json_put_int(event, "to_t_ns", nanoseconds(span.to_s));
-    }
+    json_put_int(event, "from_t_ns", nanoseconds(span.from_s));
+    if (!reaches_now(session, note, &span))
+        json_put_int(event, "to_t_ns", nanoseconds(span.to_s));
     rc = event_write(place, runs_store(runs), session->study, event, event_id, err);
-    if (rc == 0)
-        memcpy(ret_id, session->id, UUID_TEXT_SIZE);
+    if (rc == 0) {
+        *ret = (struct work_session_noted){.from_s = span.from_s, .to_s = span.to_s};
+        memcpy(ret->session, session->id, UUID_TEXT_SIZE);
+    }
     return rc;
 }

@@ -139,8 +139,15 @@ static int derive_all(struct work_sessions *sessions, struct runs *runs,
 int work_sessions_open(struct runs *runs, enum work_sessions_what what, const char *study,
                        struct work_sessions *ret, struct err *err) {
     *ret = (struct work_sessions){.arena = arena_new()};
-    int rc = runs_events(runs, &(struct store_query){.study = study}, &ret->events, err);
+    int rc = runs_need_ledger(runs, err);
+    rc = rc < 0 ? rc : runs_events(runs, &(struct store_query){.study = study}, &ret->events, err);
     return rc < 0 ? rc : derive_all(ret, runs, what, err);
+}
+
+int work_sessions_glimpse(struct runs *runs, struct work_sessions *ret, struct err *err) {
+    *ret = (struct work_sessions){.arena = arena_new()};
+    int rc = runs_events(runs, &(struct store_query){0}, &ret->events, err);
+    return rc < 0 ? rc : derive_all(ret, runs, WORK_SESSIONS_TIMES, err);
 }
 
 int work_sessions_of_events(struct runs *runs, json_t *events, struct work_sessions *ret,
@@ -150,6 +157,30 @@ int work_sessions_of_events(struct runs *runs, json_t *events, struct work_sessi
 }
 
 /* ---- finding one ---- */
+
+const char *work_session_tail(const char *id) {
+    size_t length = strlen(id);
+    return length > 8 ? id + length - 8 : id;
+}
+
+int work_session_find_running(const struct work_sessions *sessions,
+                              const struct session **ret_session, struct err *err) {
+    const struct session *first = session_running(&sessions->list);
+    if (!first)
+        return err_set(err, -ENOENT, "session-none",
+                       "no session runs on this machine: 'probelauf session start' begins one, "
+                       "'probelauf session list' shows those that are over");
+    for (const struct session *other = first + 1;
+         other < sessions->list.items + sessions->list.count; other++)
+        if (other->state == SESSION_RUNNING && !other->superseded_by)
+            return err_set(err, -EEXIST, "session-ambiguous",
+                           "two sessions run on this machine, %s of '%s' and %s of '%s': say which "
+                           "one ('--session SESSION' with note, 'session stop SESSION')",
+                           work_session_tail(first->id), first->host ? first->host : "",
+                           work_session_tail(other->id), other->host ? other->host : "");
+    *ret_session = first;
+    return 0;
+}
 
 static int find_number(const struct work_sessions *sessions, const char *ref,
                        const struct session **ret_session, struct err *err) {

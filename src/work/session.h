@@ -35,7 +35,9 @@ enum work_sessions_what {
     WORK_SESSIONS_RUNNING, /* only the running one gets its runs */
     WORK_SESSIONS_TIMES,   /* none gets its runs: begin and end alone */
 };
-/* study: only of it; NULL: all. Call work_sessions_done also after a failure. */
+/* study: only of it; NULL: all. Call work_sessions_done also after a failure. A ledger that cannot
+ * be read is an error (runs_need_ledger): sessions that were not read would count as never begun.
+ */
 int work_sessions_open(struct runs *runs, enum work_sessions_what what, const char *study,
                        struct work_sessions *ret, struct err *err);
 /* The same from events that were read already (a study's); they are kept alive. */
@@ -44,6 +46,9 @@ int work_sessions_of_events(struct runs *runs, json_t *events, struct work_sessi
 void work_sessions_done(struct work_sessions *sessions);
 #define AUTO_WORK_SESSIONS __attribute__((cleanup(work_sessions_done)))
 
+/* The one that runs on this machine: "session-none", "session-ambiguous" (two that match it). */
+int work_session_find_running(const struct work_sessions *sessions,
+                              const struct session **ret_session, struct err *err);
 /* By id, a unique tail of it, or "@1" for the latest: "session-not-found", "session-ambiguous". */
 int work_session_find(const struct work_sessions *sessions, const char *ref,
                       const struct session **ret_session, struct err *err);
@@ -77,8 +82,13 @@ struct work_session_note {
     int64_t gap;                    /* number; 0: not given */
     int64_t from_utc_ns, to_utc_ns; /* 0: not given */
 };
-/* Without a gap and a span about the gap that goes on now. "session-none", "session-no-gap",
- * "session-gap-unknown", "session-span". */
+struct work_session_noted {
+    char session[UUID_TEXT_SIZE];
+    double from_s, to_s; /* what it is about, on the session's axis as it is now */
+};
+/* Without a gap and a span about the numbered gap that goes on now, and no earlier part of that
+ * stretch. "session-none", "session-ambiguous", "session-no-gap", "session-gap-unknown",
+ * "session-span". */
 int work_session_note(const struct place *place, struct runs *runs,
-                      const struct work_session_note *note, char ret_id[UUID_TEXT_SIZE],
+                      const struct work_session_note *note, struct work_session_noted *ret,
                       struct err *err);

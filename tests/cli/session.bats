@@ -236,6 +236,107 @@ assert s["amount"]["state"] == "open" and s["paid"]["reason"] == "no-offer"'
     [ "$(session 's["state"]')" = running ]
 }
 
+# in a UTS namespace of its own, as a container has one: another host name, the same boot
+in_container() {
+    unshare --user --map-root-user --uts sh -c 'hostname box && exec "$@"' sh "$@"
+}
+
+@test "a ledger that cannot be read is no sign that no session runs" {
+    probelauf session start
+    settled
+    ledger=$(find "$HOME" -name ledger.db)
+    cp "$ledger" sound.db
+    "$PROBELAUF" session watch --after 1h --every 100ms 2>watch.err 3>&- &
+    watch=$!
+    sleep 0.3
+    rm -f "$ledger"-wal "$ledger"-shm
+    echo "no database at all, though it is long enough to look like one" >"$ledger"
+    until_true grep -q "cannot be read" watch.err
+    for verb in status "note --reason decision" start stop list; do
+        # shellcheck disable=SC2086 # words
+        run probelauf session $verb
+        fails 1 ledger-damaged
+        [ "${#lines[@]}" -eq 1 ]
+        [[ "$output" != *"session start"* ]]
+    done
+    mv "$ledger" "$ledger.away"
+    sleep 0.5
+    [ ! -e "$ledger" ] # looking at it begins no new one
+    kill -0 "$watch"
+    run grep -q "is over" watch.err
+    [ "$status" -ne 0 ]
+    cp sound.db "$ledger"
+    probelauf session stop
+    until_true grep -q "the session is over" watch.err
+    wait "$watch"
+}
+
+@test "a container of the machine has no second session" {
+    in_container true || skip "no user namespaces here"
+    probelauf session start
+    settled
+    run in_container "$PROBELAUF" session start
+    fails 1 session-running
+    in_container "$PROBELAUF" session note --reason decision
+    [ "$(session '[g["reason"] for g in s["gaps"]]')" = '["decision"]' ]
+    in_container "$PROBELAUF" session stop
+    [ "$(session 's["state"]' @1)" = stopped ]
+}
+
+@test "a note is about the numbered gap that goes on, and says so" {
+    probelauf session start --began 1h
+    probelauf session note --reason approval --from 50m --to 40m
+    run probelauf session note --reason decision
+    [[ "$output" == *"noted for gap 3 (from "*" UTC, goes on): decision"* ]]
+    [ "$(session '[g["reason"] for g in s["gaps"]]')" = '["unknown", "approval", "decision"]' ]
+    # the same once more is no gap of its own, and neither are parts with one reason
+    probelauf session note --reason decision --from 20m --to 10m
+    probelauf session note --reason decision
+    [ "$(session '[g["reason"] for g in s["gaps"]]')" = '["unknown", "approval", "decision"]' ]
+    run probelauf session note --reason unknown --gap 2
+    [[ "$output" == *"the reason of gap 1 (from "*" is taken back"* ]]
+    [ "$(session '[g["reason"] for g in s["gaps"]]')" = '["unknown", "decision"]' ]
+    probelauf session note --reason approval --gap 1
+    probelauf session stop
+    [ "$(session '[g["reason"] for g in s["gaps"]]' @1)" = '["approval", "decision"]' ]
+    run probelauf session note --reason approval --session @1 --from 10m --to 20m
+    fails 1 session-span
+    [[ "$output" == *"is the earlier one"* ]]
+}
+
+@test "the page begins with its heading, keeps its columns, and cuts what has no end" {
+    probelauf session start --began 1h --note "$(printf 'x%.0s' $(seq 100000))"
+    probelauf session note --reason waiting-for-authors "$(printf 'y%.0s' $(seq 100000))"
+    local width
+    for width in 40 80; do
+        run env COLUMNS=$width "$PROBELAUF" session status
+        [ -n "$(printf '%s' "$output" | head -n 1)" ]
+        [ "${#output}" -lt 5000 ]
+        python - "$output" $width <<'PY'
+import sys
+long = [l for l in sys.argv[1].split("\n") if len(l) > int(sys.argv[2])]
+assert not long, long
+PY
+    done
+    run probelauf help session
+    [[ "$output" == *"waiting-for-authors,"* && "$output" == *"Not for: watch"* ]]
+}
+
+@test "the command of watch runs once at a time, and its end is told" {
+    probelauf session start
+    "$PROBELAUF" session watch --after 300ms --every 100ms \
+        --exec 'echo >>told; sleep 5; exit 3' 2>watch.err 3>&- &
+    watch=$!
+    until_true test -s told
+    sleep 1.2 # stretches that begin within a second are one
+    probelauf run -q -- "$CHILD" exit 0
+    until_true grep -q "still runs since the idle time before" watch.err
+    [ "$(wc -l <told)" -eq 1 ]
+    until_true grep -q "ended with exit code 3" watch.err
+    kill -TERM "$watch"
+    wait "$watch"
+}
+
 @test "the plan says what environments and offers there are" {
     make_study
     cat >>probelauf.yaml <<'YAML'
