@@ -530,3 +530,19 @@ void incident_read_figures(const struct incident_rule *rule, const char *line, j
     if (rule->more)
         read_all(rule->more, SIZE_MAX, line, figures);
 }
+
+static void read_exact(const struct incident_figure *list, size_t most, const char *line,
+                       json_t *figures) {
+    for (size_t i = 0; i < most && list[i].kind; i++) {
+        bool counts = list[i].kind == INCIDENT_INTEGER || list[i].kind == INCIDENT_INTEGER_BEFORE;
+        if (counts && str_ends_with(list[i].name, "_bytes") &&
+            !json_object_get(figures, list[i].name))
+            read_figure(&list[i], line, figures);
+    }
+}
+
+void incident_read_exact(const struct incident_rule *rule, const char *line, json_t *figures) {
+    read_exact(rule->figures, INCIDENT_FIGURES_MAX, line, figures);
+    if (rule->more)
+        read_exact(rule->more, SIZE_MAX, line, figures);
+}

@@ -57,7 +57,9 @@ struct incident_figure {
 
 struct incident_rule {
     const char *name;
-    const char *all[INCIDENT_KEYS_MAX];  /* each must be in the line; at least one */
+    const char *all[INCIDENT_KEYS_MAX]; /* each must be in the line */
+    const char *const *any; /* and one of these: the rule stands for as many, in their order; NULL:
+                               `all` says everything */
     const char *none[INCIDENT_KEYS_MAX]; /* none of them may be */
     bool (*also)(const char *line);      /* what fixed words cannot say; NULL: nothing more */
     const char *also_text;               /* the same in words, for the document */
@@ -65,7 +67,25 @@ struct incident_rule {
     const struct incident_figure *more; /* further figures that several rules share, or NULL */
     bool wraps;  /* a long message: what is missing may stand on the next lines */
     bool beside; /* alone it is no incident: it adds its figures to one of its name nearby */
+    bool warns;  /* the line itself says that the program goes on: it never ends a run */
 };
+
+/* What rules of several groups have in common. */
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define INTEGER(name, behind) \
+    { name, INCIDENT_INTEGER, behind }
+#define SIZE(name, behind) \
+    { name, INCIDENT_SIZE, behind }
+#define REQUESTED(behind) SIZE("requested_bytes", behind)
+#define TEXT(name, text) \
+    { name, INCIDENT_IS_TEXT, text }
+#define NUMBER(name, number) \
+    { name, INCIDENT_IS_NUMBER, number }
+#define RANK           INTEGER("rank", "[rank")
+#define SIGNAL(number) NUMBER("signal", number)
+#define ERRNO(number)  NUMBER("errno", number)
+#define BACKEND(name)  TEXT("backend", name)
+#define SCOPE(what)    TEXT("scope", what)
 
 /* One file per topic; the groups are asked in this order. */
 struct incident_rules {
@@ -83,6 +103,8 @@ const struct incident_rule *incident_rule_at(size_t index);
 
 /* Reads the figures of a rule from a line into the object; keys that are there already stay. */
 void incident_read_figures(const struct incident_rule *rule, const char *line, json_t *figures);
+/* Of those, what the line counts in bytes to the last one, not in rounded units. */
+void incident_read_exact(const struct incident_rule *rule, const char *line, json_t *figures);
 
 /* Words that stand in a text about an error, or in the source line of a traceback, before it: then
  * the line quotes the message (its first key is at `at`) and nothing happened. */

@@ -25,8 +25,11 @@
 
 #define RULES_MAX 1024u
 
+/* A rule, or one of several that it stands for. */
 struct rule_keys {
-    uint16_t all[INCIDENT_KEYS_MAX], none[INCIDENT_KEYS_MAX];
+    const struct incident_rule *rule;
+    const char *first; /* the key that a quoted message would begin with */
+    uint16_t all[INCIDENT_KEYS_MAX + 1], none[INCIDENT_KEYS_MAX];
     uint8_t all_count, none_count;
     uint16_t next_of_leading; /* next rule with the same leading key + 1, 0: none */
 };
@@ -51,10 +54,13 @@ struct incident_scanner {
     struct line_splitter *splitter;
     struct keys *keys;
     struct rule_keys *rule_keys;
+    size_t rule_count;
     /* The longest key of each rule leads: a rule is only asked when its own was seen. */
     struct keys_seen leading;
     uint16_t first_of_leading[KEYS_MAX]; /* per key: first such rule + 1, 0: none */
     struct incident incidents[INCIDENT_COUNT_MAX];
+    json_t *exact[INCIDENT_COUNT_MAX]; /* owned: their figures that were counted, not rounded */
+    bool warns[INCIDENT_COUNT_MAX];    /* each of its lines only warns */
     size_t count;
     struct beside beside[BESIDE_MAX]; /* a ring */
     size_t beside_next;
@@ -64,19 +70,28 @@ struct incident_scanner {
 
 static void take_line(const char *line, size_t length, uint64_t offset, void *context);
 
-static void add_rule_keys(struct incident_scanner *scanner, size_t index) {
-    const struct incident_rule *rule = incident_rule_at(index);
+/* `word`: the one of rule->any that this entry stands for, or NULL. */
+static void add_rule_keys(struct incident_scanner *scanner, const struct incident_rule *rule,
+                          const char *word) {
+    size_t index = scanner->rule_count++;
     struct rule_keys *to = &scanner->rule_keys[index];
     size_t leading = 0, longest = 0;
 
-    assert(rule->all[0]);
-    for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->all[k]; k++) {
-        size_t key = keys_add(scanner->keys, rule->all[k]);
+    assert(index < RULES_MAX && (rule->all[0] || word));
+    to->rule = rule;
+    to->first = rule->all[0] ? rule->all[0] : word;
+    for (size_t k = 0; k <= INCIDENT_KEYS_MAX; k++) {
+        const char *text = k < INCIDENT_KEYS_MAX && rule->all[k] ? rule->all[k] : word;
+        if (!text)
+            break;
+        size_t key = keys_add(scanner->keys, text);
         to->all[to->all_count++] = (uint16_t)key;
-        if (strlen(rule->all[k]) > longest) {
-            longest = strlen(rule->all[k]);
+        if (strlen(text) > longest) {
+            longest = strlen(text);
             leading = key;
         }
+        if (text == word)
+            break;
     }
     for (size_t k = 0; k < INCIDENT_KEYS_MAX && rule->none[k]; k++)
         to->none[to->none_count++] = (uint16_t)keys_add(scanner->keys, rule->none[k]);
@@ -89,10 +104,14 @@ struct incident_scanner *incident_scanner_new(void) {
     struct incident_scanner *scanner = mem_alloc(sizeof *scanner);
     scanner->splitter = line_splitter_new(take_line, scanner);
     scanner->keys = keys_new();
-    scanner->rule_keys = mem_alloc(incident_rule_count() * sizeof *scanner->rule_keys);
-    assert(incident_rule_count() <= RULES_MAX);
-    for (size_t i = 0; i < incident_rule_count(); i++)
-        add_rule_keys(scanner, i);
+    scanner->rule_keys = mem_alloc(RULES_MAX * sizeof *scanner->rule_keys);
+    for (size_t i = 0; i < incident_rule_count(); i++) {
+        const struct incident_rule *rule = incident_rule_at(i);
+        for (size_t w = 0; rule->any && rule->any[w]; w++)
+            add_rule_keys(scanner, rule, rule->any[w]);
+        if (!rule->any)
+            add_rule_keys(scanner, rule, NULL);
+    }
     keys_build(scanner->keys);
     return scanner;
 }
@@ -103,6 +122,7 @@ struct incident_scanner *incident_scanner_free(struct incident_scanner *scanner)
     for (size_t i = 0; i < scanner->count; i++) {
         mem_free_ptr(&scanner->incidents[i].line);
         json_decref(scanner->incidents[i].figures);
+        json_decref(scanner->exact[i]);
     }
     for (size_t i = 0; i < BESIDE_MAX; i++)
         json_decref(scanner->beside[i].figures);
@@ -142,8 +162,7 @@ static bool rule_fits(const struct incident_scanner *scanner, size_t index,
         fits = keys_has(seen, keys->all[k]);
     for (size_t k = 0; fits && k < keys->none_count; k++)
         fits = !keys_has(seen, keys->none[k]);
-    const struct incident_rule *rule = incident_rule_at(index);
-    return fits && (!rule->also || rule->also(line));
+    return fits && (!keys->rule->also || keys->rule->also(line));
 }
 
 static const struct incident_rule *find_rule(const struct incident_scanner *scanner,
@@ -157,10 +176,10 @@ static const struct incident_rule *find_rule(const struct incident_scanner *scan
             size_t index = i * 64 + (size_t)__builtin_ctzll(rules);
             if (!rule_fits(scanner, index, seen, line))
                 continue;
-            const struct incident_rule *rule = incident_rule_at(index);
-            const char *at = strstr(line, rule->all[0]);
+            const struct rule_keys *keys = &scanner->rule_keys[index];
+            const char *at = strstr(line, keys->first);
             /* A text about the message, or the source that prints it: nothing happened here. */
-            return at && incident_is_quoted(line, at) ? NULL : rule;
+            return at && incident_is_quoted(line, at) ? NULL : keys->rule;
         }
     }
     return NULL;
@@ -224,6 +243,18 @@ static bool is_same_event(const struct incident *old, const char *name, json_t *
         return true;
     /* An allocation that failed and a kill by the kernel are two events, however close. */
     return close && !json_object_get(old->figures, "scope") == !json_object_get(figures, "scope");
+}
+
+/* What is counted takes the place of what was rounded; of two counts the first stays. */
+static void add_exact(json_t *figures, json_t *known, json_t *exact) {
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (exact, key, value) {
+        if (!json_object_get(known, key))
+            json_object_set(figures, key, value);
+    }
+    json_object_update_missing(known, exact);
 }
 
 static void join(struct incident *old, const struct incident_info *info, json_t *figures,
@@ -340,7 +371,9 @@ static void take_incident(struct incident_scanner *scanner, const struct inciden
     assert(info);
 
     AUTO_JSON json_t *figures = json_object();
+    AUTO_JSON json_t *exact = json_object();
     incident_read_figures(rule, line, figures);
+    incident_read_exact(rule, line, exact);
     if (rule->beside) {
         take_beside(scanner, info->name, figures);
         return;
@@ -349,6 +382,8 @@ static void take_incident(struct incident_scanner *scanner, const struct inciden
         struct incident *old = &scanner->incidents[i - 1];
         if (is_same_event(old, info->name, figures, scanner->lines)) {
             join(old, info, figures, scanner->lines);
+            add_exact(old->figures, scanner->exact[i - 1], exact);
+            scanner->warns[i - 1] = scanner->warns[i - 1] && rule->warns;
             begin_unfinished(scanner, rule, i - 1, line, length);
             return;
         }
@@ -358,6 +393,8 @@ static void take_incident(struct incident_scanner *scanner, const struct inciden
         return;
     }
     add_kept(scanner, info->name, figures);
+    scanner->exact[scanner->count] = steal(exact);
+    scanner->warns[scanner->count] = rule->warns;
     scanner->incidents[scanner->count++] = (struct incident){
         .name = info->name,
         .outcome = info->outcome,
@@ -480,7 +517,8 @@ void incident_scanner_finish(struct incident_scanner *scanner) {
     line_splitter_finish(scanner->splitter);
     for (size_t i = 0; i < scanner->count; i++) {
         struct incident *incident = &scanner->incidents[i];
-        incident->survived = scanner->lines - incident->last_line_number > INCIDENT_AFTERMATH_LINES;
+        incident->survived = scanner->warns[i] ||
+                             scanner->lines - incident->last_line_number > INCIDENT_AFTERMATH_LINES;
     }
 }
 

@@ -27,7 +27,8 @@ struct incident {
     uint64_t count;  /* lines that show it: several lines about one event are one incident */
     uint64_t line_number;      /* of `line`, from 1 */
     uint64_t last_line_number; /* of the last line that shows it */
-    bool survived; /* set by finish: more than INCIDENT_AFTERMATH_LINES lines came after it */
+    bool survived; /* set by finish: more than INCIDENT_AFTERMATH_LINES lines came after it, or it
+                      was a mere warning. False also where the text ends sooner: unknown */
 };
 
 /* Scans text as it arrives: any pieces, any line endings (\r progress bars, \n, none), ANSI codes

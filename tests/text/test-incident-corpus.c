@@ -52,7 +52,8 @@ static void fail_case(const struct corpus_case *c, const char *what, const char 
              c->figures, got, (int)c->length, c->text);
 }
 
-/* One figure "name=value" or "-name" must hold for some incident, "-name" for all. */
+/* One figure "name=value" must hold for some incident, "-name" for all; "survived" and "-survived"
+ * for some. */
 static bool figure_holds(const struct incident_scanner *scanner, const char *figure) {
     bool is_absent = *figure == '-';
     const char *name = figure + is_absent;
@@ -60,7 +61,10 @@ static bool figure_holds(const struct incident_scanner *scanner, const char *fig
     AUTO_FREE char *key = mem_strndup(name, length);
 
     for (size_t i = 0; i < incident_scanner_count(scanner); i++) {
-        const json_t *value = json_object_get(incident_scanner_get(scanner, i)->figures, key);
+        const struct incident *incident = incident_scanner_get(scanner, i);
+        if (strcmp(key, "survived") == 0 && incident->survived != is_absent)
+            return true;
+        const json_t *value = json_object_get(incident->figures, key);
         if (is_absent && value)
             return false;
         if (is_absent || !value)
@@ -73,7 +77,7 @@ static bool figure_holds(const struct incident_scanner *scanner, const char *fig
             expected - json_number_value(value) < 0.0005)
             return true;
     }
-    return is_absent;
+    return is_absent && strcmp(key, "survived") != 0;
 }
 
 static void check_figures(const struct corpus_case *c, const struct incident_scanner *scanner) {

@@ -32,7 +32,13 @@ static const char head[] =
     "same process id, or the same kind within 12 lines without a contradiction) are one incident "
     "with the figures of all. An\n"
     "incident that more than 1000 further lines follow was survived and does not decide the run's "
-    "class.\n"
+    "class; so was one whose lines\n"
+    "are mere warnings, of which a text alone has no class. Where a text ends sooner after an "
+    "error it is not survived, even\n"
+    "if its last lines look like a normal end: whether the program caught the error is not "
+    "guessed; the class of a run whose exit\n"
+    "status is known does not depend on it. A figure that one line rounds and another counts is "
+    "the counted one.\n"
     "\n"
     "The class of a run is decided in this order: running; lost (no end record, or its monitor "
     "died); start_failed; budget;\n"
@@ -140,6 +146,14 @@ static void add_rule(struct strbuf *out, const struct incident_rule *rule) {
         strbuf_add_str(out, i > 0 ? " and " : "");
         add_code(out, rule->all[i]);
     }
+    if (rule->any && rule->all[0])
+        strbuf_add_str(out, " and one of ");
+    for (size_t i = 0; rule->any && rule->any[i]; i++) {
+        strbuf_add_str(out, i > 0 ? (rule->all[0] ? ", " : " or ") : "");
+        add_code(out, rule->any[i]);
+    }
+    if (rule->warns)
+        strbuf_add_str(out, ", a mere warning: the run goes on");
     if (rule->beside)
         strbuf_printf(out, ", only within %u lines of such an incident", INCIDENT_BESIDE_LINES);
     if (rule->also_text)

@@ -349,6 +349,7 @@ static void test_any_text(void **state) {
             size_t pick = (size_t)(seed >> 33);
             const struct incident_rule *rule = incident_rule_at(pick % incident_rule_count());
             const char *key = rule->all[(pick >> 16) % INCIDENT_KEYS_MAX];
+            key = !key && rule->any ? rule->any[0] : key;
             strbuf_add_str(&text, pick % 3 == 0 && key ? key : pieces[pick % ARRAY_LENGTH(pieces)]);
         }
         struct incident_scanner *scanner = scan(strbuf_str(&text), 7);
@@ -373,6 +374,7 @@ static void test_tables(void **state) {
         const struct incident_rule *rule = incident_rule_at(i);
         assert_non_null(incident_info(rule->name));
         assert_true((rule->also == NULL) == (rule->also_text == NULL));
+        assert_true(rule->all[0] || (rule->any && rule->any[0]));
         for (size_t f = 0; f < INCIDENT_FIGURES_MAX && rule->figures[f].kind; f++)
             assert_non_null(rule->figures[f].at);
     }
