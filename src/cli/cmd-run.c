@@ -424,8 +424,8 @@ static void die_of(int number) {
 
 /* The plan is looked for, and what it says about this command is taken; warnings are said at once,
  * since the command may run for days. */
-static int find_plan(const char *const *argv, const char *cwd, struct plan_run *plan,
-                     struct arena *arena, struct err *err) {
+static int find_plan(const char *const *argv, const char *cwd, const struct place *place,
+                     struct plan_run *plan, struct arena *arena, struct err *err) {
     struct plan_pair *given = arena_alloc(arena, (opt_condition.count + 1) * sizeof *given);
     for (size_t i = 0; i < opt_condition.count; i++) {
         AUTO_FREE char *key = NULL;
@@ -433,7 +433,7 @@ static int find_plan(const char *const *argv, const char *cwd, struct plan_run *
         given[i].name = arena_strdup(arena, key);
     }
     const char *environment = opt_env != NULL ? opt_env : settings_get(SETTING_ENV).text;
-    const struct plan_run_request request = {
+    struct plan_run_request request = {
         .plan = opt_common.plan,
         .block = opt_block,
         .step = opt_step,
@@ -443,6 +443,7 @@ static int find_plan(const char *const *argv, const char *cwd, struct plan_run *
         .argv = argv[0] != NULL ? argv : NULL,
         .cwd = cwd,
     };
+    (void)session_here_find(place, arena, &request.session);
     return plan_run_find(&request, plan, err);
 }
 
@@ -459,12 +460,12 @@ static int enter_folder(const struct plan_run *plan, struct err *err) {
     return 0;
 }
 
-static int prepare(char **argv, struct arena *arena, const struct exec_pattern *patterns,
-                   struct exec_process *process, struct plan_run *plan, struct exec_options *exec,
-                   struct err *err) {
+static int prepare(char **argv, const struct place *place, struct arena *arena,
+                   const struct exec_pattern *patterns, struct exec_process *process,
+                   struct plan_run *plan, struct exec_options *exec, struct err *err) {
     bool attaches = process != NULL;
     int rc = find_plan(attaches ? exec_process_argv(process) : (const char *const *)argv,
-                       attaches ? exec_process_cwd(process) : NULL, plan, arena, err);
+                       attaches ? exec_process_cwd(process) : NULL, place, plan, arena, err);
     if (rc < 0) {
         return rc;
     }
@@ -535,7 +536,7 @@ static int run_run(int argc, char **argv) {
     struct measure_options options = {.retries = opt_retry};
     if ((opt_attach != 0 && exec_process_open((pid_t)opt_attach, &process, &err) < 0) ||
         cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0 ||
-        prepare(argv, arena, patterns, process, &plan, &options.exec, &err) < 0) {
+        prepare(argv, &place, arena, patterns, process, &plan, &options.exec, &err) < 0) {
         (void)cli_error(&err);
         return EXIT_CODE_OWN_FAILURE;
     }

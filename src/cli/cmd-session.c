@@ -11,6 +11,7 @@
 #include "base/msg.h"
 #include "report/session.h"
 #include "work/hand-out.h"
+#include "work/session-here.h"
 #include "work/session.h"
 
 #include <errno.h>
@@ -195,6 +196,7 @@ static int scene_read(struct scene *scene, enum work_sessions_what what, struct 
     if (rc < 0) {
         return rc;
     }
+    session_here_tidy(&scene->place, &scene->sessions.list);
     warn_unreadable(&scene->sessions);
     if (scene->plan == NULL) {
         (void)view_plan_quietly(scene->arena, &scene->plan, &ignored);

@@ -332,10 +332,16 @@ int plan_run_find(const struct plan_run_request *request, struct plan_run *ret, 
         .argv = request->argv,
         .cwd = request->cwd,
         .environment = request->environment,
+        .session = request->session.id,
     };
     int rc = find_plan(request, ret, err);
     if (rc < 0 || ret->plan == NULL)
         return rc;
+    /* A session of another study may be in an environment that this plan does not have. */
+    const char *reserved = request->session.environment;
+    if (ret->environment == NULL && reserved != NULL &&
+        plan_environment_find(ret->plan, reserved) != NULL)
+        ret->environment = reserved;
     if (ret->environment != NULL && plan_environment_find(ret->plan, ret->environment) == NULL)
         warn(ret, unknown_environment(ret, ret->environment));
     rc = find_step(request, ret, err);
@@ -372,6 +378,8 @@ static json_t *template_id(const char *id) {
 void plan_run_put_start(const struct plan_run *run, json_t *start) {
     if (run->environment != NULL)
         json_put(start, "environment_id", masked(run->environment));
+    if (run->session != NULL)
+        json_put_text(start, "session", run->session);
     if (run->plan == NULL)
         return;
     const struct plan_study *study = &run->plan->study;

@@ -13,6 +13,7 @@
 #include "exec/exec.h"
 #include "plan/plan.h"
 #include "work/place.h"
+#include "work/session-here.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +24,7 @@ struct plan_run_request {
     const char *block;             /* --block or NULL */
     const char *step;              /* --step or NULL */
     const char *environment;       /* --env or PROBELAUF_ENV; NULL: not said */
+    struct session_here session;   /* that runs on this machine; all NULL: none is known */
     const struct plan_pair *given; /* -c */
     size_t given_count;
     const char *const *argv; /* NULL: the command is the plan's */
@@ -35,7 +37,8 @@ struct plan_run {
     const struct plan_block *block;         /* said, or the only one with the condition */
     const struct plan_condition *condition; /* NULL: none that is known */
     const struct plan_step *step;
-    const char *environment;
+    const char *environment; /* said, else the session's where the plan has it */
+    const char *session;     /* id; NULL: none is known */
     const char *const *argv; /* what to run, NULL-terminated */
     const char *cwd;         /* as in the request */
     const char *folder;      /* absolute: where the plan's command runs; NULL: here */

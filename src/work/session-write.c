@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "work/event.h"
+#include "work/session-here.h"
 #include "work/session-parts.h"
 
 #include <errno.h>
@@ -233,7 +234,10 @@ int work_session_start(const struct place *place, struct runs *runs,
     AUTO_JSON json_t *event = start_event(start, &facts, &now);
     rc =
         event_write_if(place, runs_store(runs), facts.study, event, may_start, &check, ret_id, err);
-    return rc < 0 || runs_store(runs) ? rc : check_won(place, ret_id, err);
+    rc = rc < 0 || runs_store(runs) ? rc : check_won(place, ret_id, err);
+    if (rc == 0)
+        session_here_put(place, ret_id, json_get_text(event, "environment", NULL), &now);
+    return rc;
 }
 
 /* ---- which session is meant ---- */
@@ -308,8 +312,10 @@ int work_session_stop(const struct place *place, struct runs *runs, const char *
         json_put_int(event, "at_utc_ns", at_utc_ns);
     rc = event_write_if(place, runs_store(runs), session->study, event, may_stop, &check, event_id,
                         err);
-    if (rc == 0)
+    if (rc == 0) {
+        session_here_drop(place, session->id);
         memcpy(ret_id, session->id, UUID_TEXT_SIZE);
+    }
     return rc;
 }
 

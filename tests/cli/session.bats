@@ -370,6 +370,37 @@ assert s["paid"]["value"] == 3600.0 and "increment" in s["paid"]["method"], s["p
     [[ "$output" == *"warning: no environment is named"* ]]
 }
 
+unnamed_run() {
+    probelauf run -q --block compare -c size=1 -- src/work sleep 0.01 out done
+    settled
+}
+
+@test "a run takes the environment of the session that it is in" {
+    make_study
+    probelauf session start --env there
+    unnamed_run
+    id=$(session 's["session"]')
+    run probelauf export journal @1 --text
+    [[ "$output" == *'"environment_id": "there"'* || "$output" == *'"environment_id":"there"'* ]]
+    [[ "$output" == *"$id"* ]]
+    # what is said counts more
+    PROBELAUF_ENV=here unnamed_run
+    run probelauf export journal @1 --text
+    [[ "$output" == *'"environment_id":"here"'* || "$output" == *'"environment_id": "here"'* ]]
+    # a file that nobody can use, a pipe among them, keeps no run waiting
+    folder=$(find "$HOME" -name running-sessions)
+    mkfifo "$folder/01234567-89ab-7def-8123-456789abcdef.json"
+    echo '[' >"$folder/01234567-89ab-7def-8123-456789abcdee.json"
+    unnamed_run
+    run probelauf export journal @1 --text
+    [[ "$output" == *'"environment_id":"there"'* || "$output" == *'"environment_id": "there"'* ]]
+    probelauf session stop
+    [ -z "$(find "$folder" -name '*.json')" ]
+    unnamed_run
+    run probelauf export journal @1 --text
+    [[ "$output" != *environment_id* && "$output" != *"$id"* ]]
+}
+
 @test "the estimate takes its idle time from the sessions of the environment" {
     make_study
     sed -i 's/runs: 2/runs: 5/' probelauf.yaml
