@@ -48,6 +48,9 @@ const char *nvtx_noted_name(unsigned index);
 /* False: there is nowhere to report to. */
 bool nvtx_report_init(void);
 void nvtx_report_hello(void);
+/* False: this process only borrows the memory of the one whose state this is (vfork). To be asked
+ * before anything of a mapped range is changed; a child of fork begins anew with it. */
+bool nvtx_report_is_here(void);
 /* A range of that mapping begins and ends; of ranges of one phase that overlap the outermost
  * counts. */
 void nvtx_report_begin(int mapping);

@@ -28,6 +28,8 @@ struct stack {
     _Atomic uint64_t key; /* 0: free */
     _Atomic uint64_t seen;
     uint32_t depth;
+    uint32_t mapped;        /* how many of its levels have a mapping */
+    int thread;             /* that pushed the first of them: a later thread may lie at its place */
     int8_t mapping[LEVELS]; /* -1: none */
 };
 
@@ -178,17 +180,32 @@ static int look_up_attributes(unsigned domain, const struct nvtx_attributes *att
 
 /* ---- ranges ---- */
 
+/* What a thread left open that has ended is not the next one's that the system puts at its place.
+ */
+static void be_of_thread(struct stack *stack) {
+    int thread = (int)syscall(SYS_gettid);
+    if (stack->mapped > 0 && stack->thread != thread) {
+        stack->depth = 0;
+        stack->mapped = 0;
+    }
+    stack->thread = thread;
+}
+
 /* Both return the level, as NVTX wants it; negative: there is none. */
 static int push(unsigned domain, int mapping) {
     struct stack *stack = find_stack(domain);
-    if (stack == NULL)
+    if (stack == NULL || (mapping >= 0 && !nvtx_report_is_here()))
         return -1;
     count_seen(stack);
+    if (mapping >= 0)
+        be_of_thread(stack);
     uint32_t level = stack->depth++;
     if (level < LEVELS) {
         stack->mapping[level] = (int8_t)mapping;
-        if (mapping >= 0)
+        if (mapping >= 0) {
+            stack->mapped++;
             nvtx_report_begin(mapping);
+        }
     }
     return (int)level;
 }
@@ -197,9 +214,17 @@ static int pop(unsigned domain) {
     struct stack *stack = find_stack(domain);
     if (stack == NULL || stack->depth == 0)
         return -1;
-    uint32_t level = --stack->depth;
-    if (level < LEVELS && stack->mapping[level] >= 0)
+    uint32_t level = stack->depth - 1;
+    if (level < LEVELS && stack->mapping[level] >= 0) {
+        if (!nvtx_report_is_here())
+            return -1;
+        be_of_thread(stack);
+        if (stack->depth == 0)
+            return -1;
+        stack->mapped--;
         nvtx_report_end(stack->mapping[level]);
+    }
+    stack->depth = level;
     return (int)level;
 }
 
@@ -208,14 +233,14 @@ static uint64_t start(unsigned domain, int mapping) {
     struct stack *stack = find_stack(domain);
     if (stack != NULL)
         count_seen(stack);
-    if (mapping < 0)
+    if (mapping < 0 || !nvtx_report_is_here())
         return IGNORED;
     nvtx_report_begin(mapping);
     return IGNORED | (uint64_t)(mapping + 1);
 }
 
 static void end(uint64_t id) {
-    if (id > IGNORED && id <= IGNORED + NVTX_MAPPINGS)
+    if (id > IGNORED && id <= IGNORED + NVTX_MAPPINGS && nvtx_report_is_here())
         nvtx_report_end((int)(id - IGNORED) - 1);
 }
 
@@ -223,7 +248,7 @@ static void mark(unsigned domain, int mapping) {
     struct stack *stack = find_stack(domain);
     if (stack != NULL)
         count_seen(stack);
-    if (mapping >= 0)
+    if (mapping >= 0 && nvtx_report_is_here())
         nvtx_report_mark(mapping);
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@
 
 static char marks_path[4096];
 static int64_t first_ns;
-static _Atomic int owner; /* the process whose state this is: a child of fork begins anew */
+static _Atomic int owner;  /* the process whose state this is: a child of fork begins anew */
+static _Atomic int forked; /* the child of fork that has the state of its parent; 0: none */
 static _Atomic int lines;
 static _Atomic bool is_limited;
 static _Atomic int open_ranges[NVTX_MAPPINGS];  /* by phase */
@@ -145,6 +147,10 @@ static void say(const char *event, const char *reason) {
     write_line(&line);
 }
 
+static void in_child(void) {
+    atomic_store(&forked, (int)getpid());
+}
+
 bool nvtx_report_init(void) {
     const char *path = getenv("PROBELAUF_MARKS");
     size_t length = path != NULL ? strlen(path) : 0;
@@ -153,7 +159,7 @@ bool nvtx_report_init(void) {
     memcpy(marks_path, path, length + 1);
     first_ns = now_ns();
     atomic_store(&owner, getpid());
-    return true;
+    return pthread_atfork(NULL, NULL, in_child) == 0;
 }
 
 void nvtx_report_hello(void) {
@@ -169,11 +175,14 @@ void nvtx_report_trouble(const char *reason) {
 
 /* ---- begin and end ---- */
 
-/* What the parent of fork had open is the parent's. */
-static void be_owner(void) {
+/* What the parent of fork had open is the parent's. A child of vfork lives in its parent's memory,
+ * as far as can be told a child of a bare clone too: they change nothing there and tell nothing. */
+bool nvtx_report_is_here(void) {
     int pid = getpid();
     if (atomic_load_explicit(&owner, memory_order_relaxed) == pid)
-        return;
+        return true;
+    if (atomic_load(&forked) != pid)
+        return false;
     for (size_t i = 0; i < NVTX_MAPPINGS; i++) {
         atomic_store(&open_ranges[i], 0);
         atomic_store(&ended_ns[i], 0);
@@ -184,6 +193,7 @@ static void be_owner(void) {
     first_ns = now_ns();
     atomic_store(&owner, pid);
     nvtx_report_hello();
+    return true;
 }
 
 static int allowance(int64_t t_ns) {
@@ -230,14 +240,12 @@ static void begin_phase(unsigned phase, const char *what) {
 }
 
 void nvtx_report_begin(int mapping) {
-    be_owner();
     const struct nvtx_mapping *mapped = nvtx_mapping_at((size_t)mapping);
     if (atomic_fetch_add(&open_ranges[mapped->phase], 1) == 0)
         begin_phase(mapped->phase, mapped->name);
 }
 
 void nvtx_report_end(int mapping) {
-    be_owner();
     unsigned phase = nvtx_mapping_at((size_t)mapping)->phase;
     int open = atomic_load(&open_ranges[phase]);
     do {
@@ -254,7 +262,6 @@ void nvtx_report_end(int mapping) {
 }
 
 void nvtx_report_mark(int mapping) {
-    be_owner();
     const struct nvtx_mapping *mapped = nvtx_mapping_at((size_t)mapping);
     if (atomic_exchange(&last_mark, (int)mapped->phase + 1) != (int)mapped->phase + 1)
         write_event(now_ns(), "begin", mapped->phase, mapped->name);

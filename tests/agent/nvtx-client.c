@@ -277,6 +277,43 @@ static void start_beside(char *name) {
     pause_ms(50);
 }
 
+/* A thread that ends with an open range, and the next one, which the system puts at its place. */
+static void *leave_open(void *name) {
+    push_a(name);
+    return NULL;
+}
+
+static void *come_after(void *name) {
+    pop();
+    push_a(name);
+    pop();
+    pop();
+    return NULL;
+}
+
+static void run_one_after_another(void) {
+    static char first[] = "first", second[] = "second";
+    pthread_t one;
+    if (pthread_create(&one, NULL, leave_open, first) != 0 || pthread_join(one, NULL) != 0 ||
+        pthread_create(&one, NULL, come_after, second) != 0 || pthread_join(one, NULL) != 0)
+        abort();
+}
+
+/* A child that lives in our memory until it is gone. */
+static void borrow(const char *name) {
+    pid_t borrower = vfork();
+    if (borrower < 0)
+        abort();
+    if (borrower == 0) {
+        pop();
+        push_a(name);
+        end(start_a(name));
+        mark_a(name);
+        _exit(0);
+    }
+    waitpid(borrower, NULL, 0);
+}
+
 /* A program that tidies up, and opens a file of its own where somebody may have kept one open. */
 static void close_all(void) {
     for (int fd = 3; fd < 256; fd++)
@@ -393,6 +430,10 @@ int main(int argc, char **argv) {
             printf("%s\n", is_loaded() ? "yes" : "no");
         else if (is(argv[i], "beside", &value))
             start_beside(argv[i] + strlen("beside="));
+        else if (is(argv[i], "vfork", &value))
+            borrow(value);
+        else if (is(argv[i], "after", &value))
+            run_one_after_another();
         else if (is(argv[i], "closeall", &value))
             close_all();
         else if (is(argv[i], "quit", &value)) {

@@ -159,6 +159,16 @@ class Receiver(unittest.TestCase):
         self.assertEqual([each for each in of[False] if "ranges" not in each],
                          ["hello ", "begin compute", "end compute", "begin load", "end load"])
 
+    def test_vfork(self):
+        # what a child does in its parent's memory is not the parent's, nor told
+        run = self.check("push=w start=w vfork=w vfork=v end pop push=v pop", "w=load;v=compute",
+                         ["begin load", "end load", "begin compute", "end compute"])
+        self.assertEqual({pid for _, pid, _ in run.said}, {run.said[0][1]})
+
+    def test_a_thread_at_the_place_of_another(self):
+        self.check("after", "first=load;second=compute", ["begin load", "begin compute", "end compute"])
+        self.check("after", "second=compute", ["begin compute", "end compute"])
+
     def test_many(self):
         # two phases that alternate cannot be joined: it says so and stops
         run = Run("many=200000", map="load=load;work=compute")
