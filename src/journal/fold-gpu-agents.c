@@ -13,11 +13,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define GAP_S 0.1 /* between a report and the begin of a phase: nothing was allocated in it */
+
+#define BYTES_MOST 9007199254740992.0 /* 2^53: beyond it a double has no single bytes */
 
 enum kind { KIND_ALLOCATED = 0, KIND_RESERVED, KIND_COUNT_ };
 static const char *const now_keys[KIND_COUNT_] = {"allocated", "reserved"};
@@ -36,6 +39,7 @@ struct report {
     size_t order;
     struct run_gpu *gpu;
     bool is_reset, is_exit;
+    bool is_unknown;                            /* the record knows no process of that number */
     double now[KIND_COUNT_], peak[KIND_COUNT_]; /* below 0: not told */
 };
 
@@ -48,7 +52,8 @@ struct range {
 struct agents {
     struct gpu_fold *gpus;
     struct report *reports;
-    size_t count, unmapped;
+    size_t count, unmapped, refused;
+    json_t *known; /* processes that said hello, by pid as text */
     bool has_hello;
 };
 
@@ -207,6 +212,41 @@ static double bytes_of(const json_t *data, const char *key) {
     return fold_get_i64(data, key, &bytes) ? (double)bytes : -1;
 }
 
+/* What no allocator can have counted: more than the device has (or than a number keeps its digits
+ * of), less than nothing, a peak below what is held now. The whole report is then not believed. */
+static bool is_possible(const struct report *report, const json_t *device) {
+    int64_t total;
+    double most =
+        fold_get_i64(device, "total_bytes", &total) && total > 0 ? (double)total : BYTES_MOST;
+    for (enum kind kind = 0; kind < KIND_COUNT_; kind++) {
+        double now = report->now[kind], peak = report->peak[kind];
+        if (now < -1 || peak < -1 || now > most || peak > most || (peak >= 0 && peak < now)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void pid_as_key(int64_t pid, char key[24]) {
+    (void)snprintf(key, 24, "%lld", (long long)pid);
+}
+
+/* Processes that were reaped by their own parent have no CHILD: their hook said hello. */
+static bool is_known(const struct agents *agents, int64_t pid) {
+    const json_t *children = agents->gpus->fold->children;
+    char key[24];
+    pid_as_key(pid, key);
+    if (json_object_get(agents->known, key) != NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < json_array_size(children); i++) {
+        if (json_get_int(json_array_get(children, i), "pid", -1) == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void take(struct agents *agents, const json_t *mark, size_t order) {
     const json_t *data = json_get_object(mark, "data");
     const char *event = json_get_text(data, "event", "");
@@ -215,13 +255,22 @@ static void take(struct agents *agents, const json_t *mark, size_t order) {
         strcmp(json_get_text(mark, "name", ""), "python-hook") != 0) {
         return;
     }
-    agents->has_hello = agents->has_hello || strcmp(event, "hello") == 0;
+    if (strcmp(event, "hello") == 0) {
+        agents->has_hello = true;
+        if (fold_get_i64(mark, "pid", &report.pid)) {
+            char key[24];
+            pid_as_key(report.pid, key);
+            json_put_bool(agents->known, key, true);
+        }
+        return;
+    }
     if (strcmp(event, "memory") != 0 || !fold_get_i64(mark, "pid", &report.pid) ||
         !fold_get_i64(mark, "t_ns", &report.t_ns) ||
         !fold_get_i64(data, "device", &report.torch_device)) {
         return;
     }
-    report.gpu = listed(agents, find_device(agents, data, report.torch_device));
+    const json_t *device = find_device(agents, data, report.torch_device);
+    report.gpu = listed(agents, device);
     if (report.gpu == NULL) {
         agents->unmapped++;
         return;
@@ -232,6 +281,10 @@ static void take(struct agents *agents, const json_t *mark, size_t order) {
     for (enum kind kind = 0; kind < KIND_COUNT_; kind++) {
         report.now[kind] = bytes_of(data, now_keys[kind]);
         report.peak[kind] = bytes_of(data, peak_keys[kind]);
+    }
+    if (!is_possible(&report, device)) {
+        agents->refused++;
+        return;
     }
     agents->reports[agents->count++] = report;
 }
@@ -343,7 +396,7 @@ static void leave_open(const struct fold *fold, struct process *process) {
 
 struct several {
     struct range largest; /* of any one process that allocated on it */
-    size_t processes;
+    size_t processes, unknown;
     bool is_zero; /* one told that it allocated nothing */
 };
 
@@ -351,7 +404,8 @@ struct device_peaks {
     struct several whole, phase[PHASE_COUNT_];
 };
 
-static void join(struct several *several, const struct range *range) {
+static void join(struct several *several, const struct range *range, bool is_unknown) {
+    several->unknown += range->any && is_unknown;
     if (!range->any || !(range->high > 0)) {
         several->is_zero = several->is_zero || range->any;
         return;
@@ -363,6 +417,13 @@ static void join(struct several *several, const struct range *range) {
 static struct quantity to_quantity(const struct several *several, enum kind kind,
                                    struct arena *arena, const struct quantity *open) {
     const struct range *range = &several->largest;
+    if (several->unknown > 0) {
+        struct quantity q =
+            quantity_bounded(UNIT_BYTE, range->low, QUANTITY_AT_LEAST, methods[kind]);
+        q.detail = _("reported by a process that the record does not know");
+        q.n = several->processes;
+        return q;
+    }
     if (!range->any) {
         return several->is_zero ? quantity_measured(UNIT_BYTE, 0, methods[kind]) : *open;
     }
@@ -402,9 +463,9 @@ static void add_process(struct agents *agents, const struct report *reports, siz
         return;
     }
     leave_open(fold, &process);
-    join(&peaks->whole, &process.whole);
+    join(&peaks->whole, &process.whole, reports[0].is_unknown);
     for (enum phase phase = 0; phase < PHASE_COUNT_; phase++) {
-        join(&peaks->phase[phase], &process.phase[phase]);
+        join(&peaks->phase[phase], &process.phase[phase], reports[0].is_unknown);
     }
 }
 
@@ -457,6 +518,11 @@ static struct quantity why_open(const struct agents *agents) {
     if (fold->run->running) {
         return quantity_open(UNIT_BYTE, QUANTITY_RUNNING, NULL);
     }
+    if (agents->refused > 0) {
+        return quantity_open(UNIT_BYTE, QUANTITY_NOT_SEPARATED,
+                             _("what was reported cannot be: more than the device has, or a peak "
+                               "below what is held"));
+    }
     if (agents->unmapped > 0) {
         return quantity_open(UNIT_BYTE, QUANTITY_NOT_SEPARATED,
                              _("which device the framework's numbers mean is not known"));
@@ -480,10 +546,14 @@ static struct quantity why_open(const struct agents *agents) {
 void fold_gpu_agents(struct gpu_fold *gpus) {
     struct run *run = gpus->fold->run;
     const json_t *marks = gpus->fold->marks;
-    struct agents agents = {.gpus = gpus};
+    AUTO_JSON json_t *known = json_object();
+    struct agents agents = {.gpus = gpus, .known = known};
     agents.reports = mem_alloc((json_array_size(marks) + 1) * sizeof *agents.reports);
     for (size_t i = 0; i < json_array_size(marks); i++) {
         take(&agents, json_array_get(marks, i), i);
+    }
+    for (size_t i = 0; i < agents.count; i++) {
+        agents.reports[i].is_unknown = !is_known(&agents, agents.reports[i].pid);
     }
     if (agents.count > 0) {
         qsort(agents.reports, agents.count, sizeof *agents.reports, by_device_and_process);

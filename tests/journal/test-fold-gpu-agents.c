@@ -17,8 +17,19 @@ static void memory(struct strbuf *bytes, int pid, double t_s, const char *moment
 
 #define ON_0 ",'device':0,'uuid':'" U0 "'"
 
+static void hello(struct strbuf *bytes, int pid) {
+    AUTO_FREE char *json =
+        mem_printf("{'t_ns':1,'verb':'agent','name':'python-hook','pid':%d,'file_offset':1,"
+                   "'data':{'event':'hello','version':1}}",
+                   pid);
+    add(bytes, JOURNAL_MARK, json);
+}
+
 static void begin_with(struct strbuf *bytes) {
     begin(bytes, ",'agents':{'python-hook':{'on':true}}");
+    hello(bytes, 7);
+    hello(bytes, 8);
+    hello(bytes, 9);
     add_device(bytes, 0, U0, MINE);
     add_device(bytes, 1, U1, MINE);
 }
@@ -164,6 +175,56 @@ static void finds_the_device_or_says_so(void **state) {
     }
 }
 
+/* One report of pid 7 in bytes, with the total of 100 GiB. */
+static struct quantity of_report(const char *facts, int pid, struct run **ret_run) {
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin_with(&bytes);
+    AUTO_FREE char *json = mem_printf(
+        "{'t_ns':4000000000,'verb':'agent','name':'python-hook','pid':%d,'file_offset':1,"
+        "'data':{'event':'memory','moment':'exit'%s" ON_0 "}}",
+        pid, facts);
+    add(&bytes, JOURNAL_MARK, json);
+    add_phases_and_end(&bytes);
+    *ret_run = fold_bytes(&bytes, false, false);
+    return (*ret_run)->gpus[0].allocated;
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *facts;
+        const char *expected;
+    } cases[] = {
+        {",'allocated':5,'allocated_peak':107374182400", "= 107374182400 byte"},
+        {",'allocated':5,'allocated_peak':107374182401", "open not-separated byte"},
+        {",'allocated':5,'allocated_peak':9,'reserved_peak':107374182401",
+         "open not-separated byte"},
+        {",'allocated':5,'allocated_peak':10133099161583616", "open not-separated byte"},
+        {",'allocated':6,'allocated_peak':5", "open not-separated byte"},
+        {",'allocated':5,'allocated_peak':5,'reserved':7,'reserved_peak':6",
+         "open not-separated byte"},
+        {",'allocated':-5,'allocated_peak':-9", "open not-sampled byte"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        AUTO_RUN struct run *run = NULL;
+        struct quantity q = of_report(cases[i].facts, 7, &run);
+        assert_quantity(q, cases[i].expected);
+    }
+    AUTO_RUN struct run *run = NULL;
+    struct quantity q = of_report(",'allocated':6,'allocated_peak':5", 7, &run);
+    assert_string_equal(q.detail, "what was reported cannot be: more than the device has, or a "
+                                  "peak below what is held");
+}
+
+/* No hello, and nobody reaped a process of that number. */
+static void a_process_that_nobody_knows_is_at_least(void **state) {
+    (void)state;
+    AUTO_RUN struct run *run = NULL;
+    struct quantity q = of_report(",'allocated':5,'allocated_peak':9", 1, &run);
+    assert_quantity(q, ">= 9 byte");
+    assert_string_equal(q.detail, "reported by a process that the record does not know");
+}
+
 static void says_why_nothing_was_told(void **state) {
     (void)state;
     static const struct {
@@ -202,6 +263,8 @@ int main(void) {
         cmocka_unit_test(a_killed_worker_is_at_least),
         cmocka_unit_test(processes_are_not_added_up),
         cmocka_unit_test(finds_the_device_or_says_so),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_process_that_nobody_knows_is_at_least),
         cmocka_unit_test(says_why_nothing_was_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
