@@ -243,6 +243,7 @@ void finish_write(struct recorder *recorder, bool lost) {
     json_t *absent = NULL;
     if (lost)
         end_without_monitor(recorder);
+    gpu_watch_hurry(recorder->gpu);
     recorder_take_messages(recorder);
     if (!recorder->past.has_end) {
         recorder_take_ticks(recorder, true);

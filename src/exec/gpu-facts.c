@@ -157,6 +157,8 @@ void gpu_facts_library(json_t *json, const struct gpu_library_message *library, 
         json_put_int(json, "count", library->device_count);
     else if (library->state == GPU_LIBRARY_ABSENT && none_shown)
         json_put_int(json, "count", 0);
+    if (library->state == GPU_LIBRARY_READY && library->unwatched > 0)
+        json_put_int(json, "unwatched", library->unwatched);
     put_told(json, "driver", library->driver);
     put_told(json, "library", library->library);
     if (library->cuda != GPU_ABSENT && library->cuda > 0) {

@@ -48,7 +48,8 @@ static void take(struct look *look, const unsigned char *bytes, size_t size) {
         memcpy(&look->library, bytes, size);
         look->has_library = true;
         look->is_ready = look->library.state == GPU_LIBRARY_READY;
-        look->expected = look->library.device_count;
+        look->expected = look->library.device_count < GPU_DEVICES_MAX ? look->library.device_count
+                                                                      : GPU_DEVICES_MAX;
     } else if (head.kind == GPU_MESSAGE_DEVICE && size == sizeof(struct gpu_device_message)) {
         struct gpu_device_message message;
         memcpy(&message, bytes, sizeof message);
@@ -138,7 +139,7 @@ static void stop(pid_t helper) {
 }
 
 static const char *look_with(struct shared *shared, struct look *look, int64_t timeout_ns) {
-    pid_t helper = gpu_start_helper(shared, "", &look->fd);
+    pid_t helper = gpu_start_helper(shared, "", &look->fd, NULL);
     if (helper < 0)
         return _("the GPU helper cannot be started here");
     collect(look, timeout_ns);

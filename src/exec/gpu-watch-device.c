@@ -41,12 +41,21 @@ static struct shared_gpu new_entry(const struct gpu_device_message *message) {
     return gpu;
 }
 
+/* Two devices of one helper are two, even where they have one UUID. */
+static bool is_anothers(const struct gpu_watch *watch, int slot, uint32_t number) {
+    for (uint32_t i = 0; i < GPU_DEVICES_MAX; i++)
+        if (i != number && watch->slot_of[i] == slot)
+            return true;
+    return false;
+}
+
 /* By UUID; a device that tells none by its number. */
 static int find_slot(const struct gpu_watch *watch, const struct gpu_device_message *message) {
     const struct shared *shared = watch->shared;
     uint32_t count = atomic_load(&shared->gpu_count);
     for (uint32_t i = 0; i < count && message->uuid[0] != '\0'; i++)
-        if (strcmp(shared->gpu[i].uuid, message->uuid) == 0)
+        if (strcmp(shared->gpu[i].uuid, message->uuid) == 0 &&
+            !is_anothers(watch, (int)i, message->device))
             return (int)i;
     if (message->uuid[0] == '\0' && message->device < count &&
         (shared->gpu[message->device].uuid[0] == '\0' ||
@@ -88,8 +97,12 @@ size_t gpu_device_slot(const struct gpu_watch *watch, const struct gpu_device *d
 }
 
 const char *gpu_device_name(const struct gpu_watch *watch, size_t slot, char ret_text[24]) {
-    if (watch->shared->gpu[slot].uuid[0] != '\0')
-        return watch->shared->gpu[slot].uuid;
+    const char *uuid = watch->shared->gpu[slot].uuid;
+    bool is_first = true;
+    for (size_t i = 0; i < slot && uuid[0] != '\0'; i++)
+        is_first = is_first && strcmp(watch->shared->gpu[i].uuid, uuid) != 0;
+    if (uuid[0] != '\0' && is_first)
+        return uuid;
     snprintf(ret_text, 24, "%zu", slot);
     return ret_text;
 }
@@ -170,6 +183,7 @@ struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t
         return (struct gpu_visible_verdict){GPU_MINE_YES, BY_PROCESSES};
     if (device->said.mine == GPU_MINE_UNKNOWN && atomic_load(&shared->ended) &&
         watch->pids == GPU_PIDS_OURS && device->lists >= LISTS_FOR_NONE &&
+        !shared->gpu[slot].list_cut &&
         device->list.t_ns - device->first_list_t_ns >= LOOKED_FOR_NS &&
         shared->end.t_ns - device->list.t_ns < LAST_LIST_NS)
         return (struct gpu_visible_verdict){GPU_MINE_NO, BY_PROCESSES};

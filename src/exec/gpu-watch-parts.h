@@ -13,7 +13,7 @@
 #define GPU_TICKS_MAX    128u
 #define GPU_WINDOWS_KEPT 256u
 #define GPU_EVENTS_MAX   32u
-#define GPU_OTHERS_KEPT  256u
+#define GPU_OTHERS_KEPT  8192u /* a power of two, above GPU_PROCESSES_ALL */
 #define GPU_BUFFER       65536u
 #define GPU_CONTROL_FILE "/dev/nvidiactl"
 
@@ -64,6 +64,16 @@ struct gpu_list { /* the driver's last list of processes */
     int pids[SHARED_LEFT_PIDS]; /* of the run */
 };
 
+/* What one look at the processes has told so far: it may come in several messages. */
+struct gpu_sums {
+    int64_t t_ns;
+    uint32_t taken;
+    bool ours, others, foreign;
+    bool ours_told, others_told; /* the sums are complete */
+    int64_t ours_bytes, others_bytes;
+    struct gpu_list list;
+};
+
 /* Zeroed until the helper tells of it: a run without GPUs shall not touch the memory of sixty-four.
  */
 struct gpu_device {
@@ -77,6 +87,7 @@ struct gpu_device {
     unsigned lists;
     int64_t first_list_t_ns;
     struct gpu_list list;
+    struct gpu_sums sums; /* of the look that is being told */
     /* of the current second, after the first ten minutes; count 0: none */
     int64_t second, second_time_ns, min_bytes, max_bytes, sum_bytes, count;
     int64_t lost_t_ns; /* SHARED_ABSENT: it is there */
@@ -107,7 +118,9 @@ struct gpu_watch {
 
     /* the helper */
     pid_t helper; /* 0: none runs */
-    int fd;
+    int fd, hurry_fd;
+    int64_t hurried_ns; /* when it was asked for its last round; 0: not yet */
+    bool done;          /* ... which is over */
     unsigned starts;
     int exit_status; /* of the last one; -1: none ended */
     int64_t retry_ns;
@@ -132,8 +145,7 @@ struct gpu_watch {
 
     enum gpu_pids pids;
     unsigned foreign_lists;
-    size_t other_count; /* processes that are not the run's, as found lately */
-    pid_t others[GPU_OTHERS_KEPT];
+    pid_t others[GPU_OTHERS_KEPT]; /* not the run's, as found lately; by pid modulo length */
     int64_t others_until_ns;
 
     struct gpu_seen_event events[GPU_EVENTS_MAX];
@@ -142,12 +154,35 @@ struct gpu_watch {
     int64_t flush_ns; /* CLOCK_MONOTONIC */
 };
 
+/* ---- gpu-watch-check.c ---- */
+union gpu_message {
+    struct gpu_head head;
+    struct gpu_library_message library;
+    struct gpu_device_message device;
+    struct gpu_sample_message sample;
+    struct gpu_processes_message processes;
+    struct gpu_windows_message windows;
+    struct gpu_event_message event;
+    struct gpu_accounting_message accounting;
+    struct gpu_late_message late;
+    struct gpu_done_message done;
+};
+_Static_assert(sizeof(union gpu_message) <= GPU_MESSAGE_MAX, "one write each");
+/* Of a message of the right size: figures that cannot be become GPU_ABSENT. False: it cannot be of
+ * this run. */
+bool gpu_check_message(union gpu_message *message, int64_t start_ns);
+
 /* ---- gpu-watch-start.c ---- */
 /* Is there anything that a helper could open? A few system calls. */
 bool gpu_start_is_worth_it(enum gpu_devices_shown shown);
 /* Returns its pid or a negative errno; *ret_fd: our end of its pipe, not blocking. beside: a path
- * whose folder takes the program where it cannot run from memory; "": nowhere. */
-pid_t gpu_start_helper(struct shared *shared, const char *beside, int *ret_fd);
+ * whose folder takes the program where it cannot run from memory; "": nowhere. *ret_hurry: what is
+ * written there asks for a last round; -1: it cannot be asked. NULL: it will not be. */
+pid_t gpu_start_helper(struct shared *shared, const char *beside, int *ret_fd, int *ret_hurry);
+/* What the vendor's library has left behind must not stay, nor count as the run's: processes that
+ * lost their parent come to us, and are ended as soon as the helper is gone. */
+void gpu_orphans_adopt(void);
+void gpu_orphans_end(struct gpu_watch *watch, int64_t patience_ns);
 #define GPU_EXIT_NOT_STARTED 127
 
 /* ---- gpu-watch-device.c ---- */

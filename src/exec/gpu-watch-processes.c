@@ -62,15 +62,14 @@ bool gpu_process_is_ours(struct gpu_watch *watch, int64_t pid) {
     int64_t now_ns = clock_mono_ns();
     if (now_ns > watch->others_until_ns) {
         watch->others_until_ns = now_ns + OTHERS_FOR_NS;
-        watch->other_count = 0;
+        memset(watch->others, 0, sizeof watch->others);
     }
-    for (size_t i = 0; i < watch->other_count; i++)
-        if (watch->others[i] == pid)
-            return false;
+    pid_t *other = &watch->others[(size_t)pid % GPU_OTHERS_KEPT];
+    if (*other == pid)
+        return false;
     if (descends(watch, (pid_t)pid))
         return true;
-    if (watch->other_count < GPU_OTHERS_KEPT)
-        watch->others[watch->other_count++] = (pid_t)pid;
+    *other = (pid_t)pid;
     return false;
 }
 
@@ -98,13 +97,6 @@ static bool uses_driver(int64_t pid) {
     return found;
 }
 
-struct sums {
-    bool ours, others, foreign;
-    bool ours_told, others_told; /* the sums are complete */
-    int64_t ours_bytes, others_bytes;
-    struct gpu_list list;
-};
-
 static void add(int64_t bytes, int64_t *sum, bool *told) {
     if (bytes == GPU_ABSENT || bytes < 0)
         *told = false;
@@ -112,28 +104,41 @@ static void add(int64_t bytes, int64_t *sum, bool *told) {
         *sum += bytes;
 }
 
-static struct sums sum_up(struct gpu_watch *watch, const struct gpu_processes_message *message) {
-    bool complete = message->count == message->total;
-    struct sums sums = {.ours_told = complete, .others_told = complete};
+static void add_up(struct gpu_watch *watch, const struct gpu_processes_message *message,
+                   struct gpu_sums *sums) {
     for (uint32_t i = 0; i < message->count; i++) {
         const struct gpu_process *process = &message->process[i];
         if (gpu_process_is_ours(watch, process->pid) &&
             (watch->pids == GPU_PIDS_OURS || uses_driver(process->pid))) {
-            sums.ours = true;
-            add(process->bytes, &sums.ours_bytes, &sums.ours_told);
-            if (sums.list.count < SHARED_LEFT_PIDS)
-                sums.list.pids[sums.list.count++] = (int)process->pid;
+            sums->ours = true;
+            add(process->bytes, &sums->ours_bytes, &sums->ours_told);
+            if (sums->list.count < SHARED_LEFT_PIDS)
+                sums->list.pids[sums->list.count++] = (int)process->pid;
             continue;
         }
-        sums.others = true;
-        sums.foreign = sums.foreign || !exists(process->pid);
-        add(process->bytes, &sums.others_bytes, &sums.others_told);
+        sums->others = true;
+        sums->foreign = sums->foreign || (watch->pids != GPU_PIDS_OURS && !exists(process->pid));
+        add(process->bytes, &sums->others_bytes, &sums->others_told);
     }
-    return sums;
+    sums->taken += message->count;
+}
+
+/* Takes one part of a look. False: it is not the last one, or none that fits to what came before.
+ * *ret_complete: all that the driver listed was told. */
+static bool take_part(struct gpu_watch *watch, struct gpu_device *device,
+                      const struct gpu_processes_message *message, bool *ret_complete) {
+    struct gpu_sums *sums = &device->sums;
+    if (message->first == 0)
+        *sums = (struct gpu_sums){.t_ns = message->t_ns, .ours_told = true, .others_told = true};
+    else if (message->first != sums->taken || message->t_ns != sums->t_ns)
+        return false;
+    add_up(watch, message, sums);
+    *ret_complete = sums->taken >= message->total;
+    return *ret_complete || sums->taken >= GPU_PROCESSES_ALL || message->count == 0;
 }
 
 /* A process may end between the driver's look and ours: once is no sign. */
-static void learn_pids(struct gpu_watch *watch, const struct sums *sums) {
+static void learn_pids(struct gpu_watch *watch, const struct gpu_sums *sums) {
     if (watch->pids == GPU_PIDS_OURS)
         return;
     if (sums->ours)
@@ -142,8 +147,11 @@ static void learn_pids(struct gpu_watch *watch, const struct sums *sums) {
         watch->pids = GPU_PIDS_FOREIGN;
 }
 
-static void count_up(struct shared_gpu *gpu, const struct sums *sums) {
-    if (sums->ours_told) {
+/* Of a list that was cut the sum over those of the run is less than they have: for a peak that is
+ * at least so much it will do, if there is one. */
+static void count_up(struct shared_gpu *gpu, const struct gpu_sums *sums, bool complete) {
+    gpu->list_cut = gpu->list_cut || !complete;
+    if (sums->ours_told && (complete || sums->ours)) {
         gpu->process_samples = gpu->process_samples == SHARED_ABSENT ? 1 : gpu->process_samples + 1;
         if (sums->ours_bytes > gpu->process_peak_bytes)
             gpu->process_peak_bytes = sums->ours_bytes;
@@ -151,7 +159,7 @@ static void count_up(struct shared_gpu *gpu, const struct sums *sums) {
     gpu->used_by_run = gpu->used_by_run || sums->ours;
     if (sums->others)
         gpu->others = OTHERS_PRESENT;
-    else if (gpu->others == OTHERS_NOT_SEEN)
+    else if (complete && gpu->others == OTHERS_NOT_SEEN)
         gpu->others = OTHERS_NONE;
 }
 
@@ -164,7 +172,10 @@ void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
     if (message->why != GPU_READ)
         return;
     device->api = message->api;
-    struct sums sums = sum_up(watch, message);
+    bool complete;
+    if (!take_part(watch, device, message, &complete))
+        return;
+    const struct gpu_sums sums = device->sums;
     learn_pids(watch, &sums);
     if (device->lists++ == 0)
         device->first_list_t_ns = t_ns;
@@ -177,16 +188,16 @@ void gpu_processes_take(struct gpu_watch *watch, struct gpu_device *device,
         device->why[GPU_ITEM_PROCESSES] = GPU_NOT_SUPPORTED;
     /* What was in use when the driver showed none of the run's yet was there before it. */
     if (gpu->baseline_bytes == SHARED_ABSENT && device->lists == 1 && t_ns < BASELINE_NS &&
-        !sums.ours && !gpu->used_by_run && device->message.used_bytes != GPU_ABSENT)
+        complete && !sums.ours && !gpu->used_by_run && device->message.used_bytes != GPU_ABSENT)
         gpu->baseline_bytes = device->message.used_bytes;
     device->list = sums.list;
     device->list.t_ns = t_ns;
-    device->list.bytes = sums.ours_told ? sums.ours_bytes : SHARED_ABSENT;
+    device->list.bytes = sums.ours_told && complete ? sums.ours_bytes : SHARED_ABSENT;
     if (t_ns < 0 || (atomic_load(&watch->shared->ended) && t_ns > watch->shared->end.t_ns))
         return;
-    count_up(gpu, &sums);
-    int64_t values[] = {sums.ours_told ? sums.ours_bytes : CHUNK_ABSENT,
-                        sums.others_told ? sums.others_bytes : CHUNK_ABSENT};
+    count_up(gpu, &sums, complete);
+    int64_t values[] = {sums.ours_told && complete ? sums.ours_bytes : CHUNK_ABSENT,
+                        sums.others_told && complete ? sums.others_bytes : CHUNK_ABSENT};
     gpu_rows_add(watch, GPU_ROWS_PROCESSES, slot, t_ns, values);
 }
 

@@ -6,15 +6,19 @@
  */
 #include "exec/gpu-watch-parts.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "exec/helper.h"
 #include "gpu/image.h"
+#include "probe/procfs.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,31 +89,32 @@ bool gpu_start_is_worth_it(enum gpu_devices_shown shown) {
 
 struct start {
     const char *beside;
-    int out_fd;
+    int out_fd, hurry_fd;
 };
 
-static void execute(int program, int out_fd) {
-    char number[16];
+static void execute(int program, const struct start *start) {
+    char out[16], hurry[16];
     char name[] = "pl-gpu", interval[] = INTERVAL_MS;
-    snprintf(number, sizeof number, "%d", out_fd);
-    char *arguments[] = {name, number, interval, NULL};
+    snprintf(out, sizeof out, "%d", start->out_fd);
+    snprintf(hurry, sizeof hurry, "%d", start->hurry_fd);
+    char *arguments[] = {name, out, interval, start->hurry_fd >= 0 ? hurry : NULL, NULL};
     fexecve(program, arguments, environ);
 }
 
-static void run_from_memory(int out_fd) {
+static void run_from_memory(const struct start *start) {
     int fd = memfd_create("pl-gpu", MFD_CLOEXEC);
     if (fd < 0)
         return;
     if (fd_write_full(fd, gpu_helper_image, gpu_helper_image_size) == 0)
-        execute(fd, out_fd);
+        execute(fd, start);
     close(fd);
 }
 
 /* A program that is open for writing cannot be executed (ETXTBSY): it is opened a second time. */
-static void run_from_file(const char *beside, int out_fd) {
+static void run_from_file(const struct start *start) {
     char path[SHARED_PATH_SIZE];
-    int used = snprintf(path, sizeof path, "%s.gpu", beside);
-    if (beside[0] == '\0' || used <= 0 || (size_t)used >= sizeof path)
+    int used = snprintf(path, sizeof path, "%s.gpu", start->beside);
+    if (start->beside[0] == '\0' || used <= 0 || (size_t)used >= sizeof path)
         return;
     unlink(path);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
@@ -120,24 +125,82 @@ static void run_from_file(const char *beside, int out_fd) {
     int program = written ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     unlink(path);
     if (program >= 0)
-        execute(program, out_fd);
+        execute(program, start);
+}
+
+static void keep_over_exec(int fd) {
+    int flags = fcntl(fd, F_GETFD);
+    if (flags >= 0)
+        fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);
 }
 
 static int start_main(void *argument) {
     const struct start *start = argument;
-    int flags = fcntl(start->out_fd, F_GETFD);
-    fcntl(start->out_fd, F_SETFD, flags & ~FD_CLOEXEC);
-    run_from_memory(start->out_fd);
-    run_from_file(start->beside, start->out_fd);
+    keep_over_exec(start->out_fd);
+    keep_over_exec(start->hurry_fd);
+    run_from_memory(start);
+    run_from_file(start);
     return GPU_EXIT_NOT_STARTED;
 }
 
-pid_t gpu_start_helper(struct shared *shared, const char *beside, int *ret_fd) {
-    struct start start = {.beside = beside};
-    struct helper_spec spec = {
-        .name = "pl-gpu", .dies_with_parent = true, .main = start_main, .context = &start};
+pid_t gpu_start_helper(struct shared *shared, const char *beside, int *ret_fd, int *ret_hurry) {
+    int hurry[2] = {-1, -1};
+    if (ret_hurry != NULL && pipe2(hurry, O_CLOEXEC | O_NONBLOCK) < 0)
+        hurry[0] = hurry[1] = -1;
+    struct start start = {.beside = beside, .hurry_fd = hurry[0]};
+    struct helper_spec spec = {.name = "pl-gpu",
+                               .keep_too = hurry[0],
+                               .dies_with_parent = true,
+                               .main = start_main,
+                               .context = &start};
     pid_t pid = helper_start_writing(shared, &spec, &start.out_fd, ret_fd);
+    fd_close_ptr(&hurry[0]);
     if (pid > 0)
         fcntl(*ret_fd, F_SETPIPE_SZ, PIPE_BYTES); /* a refusal leaves 64 KiB, which will do */
+    else
+        fd_close_ptr(&hurry[1]);
+    if (ret_hurry != NULL)
+        *ret_hurry = hurry[1];
     return pid;
+}
+
+/* ---- what a library leaves behind ---- */
+
+void gpu_orphans_adopt(void) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+static bool is_registered(const struct shared *shared, pid_t pid) {
+    for (size_t i = 0; i < SHARED_HELPER_PIDS; i++)
+        if (atomic_load(&shared->helper_pids[i]) == pid)
+            return true;
+    return false;
+}
+
+/* Each child of ours that we have not started. Their own children come to us with their death. */
+static bool end_some(const struct shared *shared) {
+    pid_t children[64];
+    size_t total = 0;
+    bool any = false;
+    if (procfs_children(&root_real, getpid(), children, 64, &total) < 0)
+        return false;
+    for (size_t i = 0; i < total && i < 64; i++)
+        if (!is_registered(shared, children[i])) {
+            kill(children[i], SIGKILL);
+            any = true;
+        }
+    return any;
+}
+
+void gpu_orphans_end(struct gpu_watch *watch, int64_t patience_ns) {
+    int64_t deadline_ns = clock_mono_ns() + patience_ns;
+    if (watch->starts == 0)
+        return;
+    for (;;) {
+        recorder_reap(watch->recorder);
+        bool any = end_some(watch->shared);
+        if ((!any && watch->helper == 0) || clock_mono_ns() >= deadline_ns)
+            return;
+        usleep(2000);
+    }
 }

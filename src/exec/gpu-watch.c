@@ -32,6 +32,9 @@
 #define LATE_TOGETHER  (2 * NS_PER_S)
 #define FLUSH_NS       (10 * NS_PER_S)
 #define LEFT_WAIT_NS   NS_PER_S
+#define ROUND_WAIT_NS  (150 * NS_PER_MS) /* for the last round of a helper that answers */
+#define ANSWERS_NS     (500 * NS_PER_MS) /* ... as one does that has just sent a sample */
+#define ORPHANS_NS     NS_PER_S
 #define XID_CLEANED_UP 45 /* of a program that was ended: a consequence, no cause */
 
 /* ---- start ---- */
@@ -53,7 +56,8 @@ static void start_helper(struct gpu_watch *watch) {
     watch->starts++;
     watch->exit_status = -1;
     watch->arrival_ns = clock_mono_ns();
-    pid_t pid = gpu_start_helper(watch->shared, watch->shared->journal_path, &watch->fd);
+    pid_t pid =
+        gpu_start_helper(watch->shared, watch->shared->journal_path, &watch->fd, &watch->hurry_fd);
     if (pid > 0)
         watch->helper = pid;
     else
@@ -64,7 +68,7 @@ struct gpu_watch *gpu_watch_start(struct recorder *recorder) {
     struct gpu_watch *watch = mem_alloc(sizeof *watch);
     watch->recorder = recorder;
     watch->shared = recorder->shared;
-    watch->fd = watch->exit_status = -1;
+    watch->fd = watch->hurry_fd = watch->exit_status = -1;
     watch->sample_t_ns = watch->late_from_t_ns = SHARED_ABSENT;
     watch->probe_written = recorder->past.has_gpu_probe;
     for (size_t i = 0; i < GPU_DEVICES_MAX; i++)
@@ -78,8 +82,10 @@ struct gpu_watch *gpu_watch_start(struct recorder *recorder) {
         return watch;
     watch->shown = gpu_devices_look(&root_real);
     gpu_processes_begin(watch);
-    if (gpu_start_is_worth_it(watch->shown))
+    if (gpu_start_is_worth_it(watch->shown)) {
+        gpu_orphans_adopt();
         start_helper(watch);
+    }
     return watch;
 }
 
@@ -87,6 +93,8 @@ struct gpu_watch *gpu_watch_free(struct gpu_watch *watch) {
     if (watch == NULL)
         return NULL;
     fd_close_ptr(&watch->fd);
+    fd_close_ptr(&watch->hurry_fd);
+    gpu_orphans_end(watch, ORPHANS_NS);
     gpu_series_done(watch);
     free(watch);
     return NULL;
@@ -152,7 +160,9 @@ static void take_late(struct gpu_watch *watch, const struct gpu_late_message *me
 static void take_library(struct gpu_watch *watch, const struct gpu_library_message *message) {
     if (message->state < 0 || message->state >= GPU_LIBRARY_COUNT_)
         return;
-    bool changed = !watch->has_library || watch->library.state != message->state;
+    bool changed = !watch->has_library || watch->library.state != message->state ||
+                   watch->library.device_count != message->device_count ||
+                   watch->library.unwatched != message->unwatched;
     watch->library = *message;
     watch->has_library = true;
     watch->probe_written = watch->probe_written && !changed;
@@ -223,9 +233,9 @@ static void count_energy(struct shared_gpu *gpu, int64_t energy_mj) {
     if (gpu->energy_last_mj != SHARED_ABSENT) {
         int64_t so_far_mj = gpu->energy_mj != SHARED_ABSENT ? gpu->energy_mj : 0;
         /* A smaller count: the driver was loaded anew and began at 0. */
-        gpu->energy_mj =
-            so_far_mj +
-            (energy_mj >= gpu->energy_last_mj ? energy_mj - gpu->energy_last_mj : energy_mj);
+        int64_t more_mj =
+            energy_mj >= gpu->energy_last_mj ? energy_mj - gpu->energy_last_mj : energy_mj;
+        gpu->energy_mj = more_mj > INT64_MAX - so_far_mj ? INT64_MAX : so_far_mj + more_mj;
     }
     gpu->energy_last_mj = energy_mj;
 }
@@ -300,102 +310,106 @@ static void take_accounting(struct gpu_watch *watch, const struct gpu_accounting
 
 /* ---- bytes to messages ---- */
 
-union any_message {
-    struct gpu_head head;
-    struct gpu_library_message library;
-    struct gpu_device_message device;
-    struct gpu_sample_message sample;
-    struct gpu_processes_message processes;
-    struct gpu_windows_message windows;
-    struct gpu_event_message event;
-    struct gpu_accounting_message accounting;
-    struct gpu_late_message late;
-};
-static_assert(sizeof(union any_message) <= GPU_MESSAGE_MAX, "one write each");
-
 #define END_TEXT(text) ((text)[sizeof(text) - 1] = '\0')
 
-static bool take_whole(struct gpu_watch *watch, union any_message *any) {
+/* Does it have the size of its kind? Texts end. */
+static bool is_whole(union gpu_message *any) {
     uint32_t size = any->head.size;
+    size_t processes = offsetof(struct gpu_processes_message, process);
+    size_t windows = offsetof(struct gpu_windows_message, window);
     switch ((enum gpu_message_kind)any->head.kind) {
     case GPU_MESSAGE_LIBRARY:
-        if (size != sizeof any->library || any->library.version != GPU_WIRE_VERSION)
-            return false;
         END_TEXT(any->library.driver);
         END_TEXT(any->library.library);
         END_TEXT(any->library.path);
         END_TEXT(any->library.detail);
-        take_library(watch, &any->library);
-        return true;
+        return size == sizeof any->library && any->library.version == GPU_WIRE_VERSION;
     case GPU_MESSAGE_DEVICE:
-        if (size != sizeof any->device)
-            return false;
         END_TEXT(any->device.uuid);
         END_TEXT(any->device.name);
         END_TEXT(any->device.bus_id);
         END_TEXT(any->device.detail);
-        take_device(watch, &any->device);
-        return true;
+        return size == sizeof any->device;
     case GPU_MESSAGE_SAMPLE:
-        if (size != sizeof any->sample)
-            return false;
-        take_sample(watch, &any->sample);
-        return true;
-    case GPU_MESSAGE_PROCESSES: {
-        struct gpu_device *device = gpu_device_find(watch, any->processes.device);
-        size_t entries = offsetof(struct gpu_processes_message, process);
-        if (size < entries || any->processes.count > GPU_PROCESSES_MAX ||
-            any->processes.count > (size - entries) / sizeof any->processes.process[0])
-            return false;
-        if (device != NULL)
-            gpu_processes_take(watch, device, &any->processes);
-        return true;
-    }
-    case GPU_MESSAGE_WINDOWS: {
-        struct gpu_device *device = gpu_device_find(watch, any->windows.device);
-        size_t entries = offsetof(struct gpu_windows_message, window);
-        if (size < entries || any->windows.count > GPU_WINDOWS_MAX ||
-            any->windows.count > (size - entries) / sizeof any->windows.window[0])
-            return false;
-        if (device != NULL) {
-            device->why[GPU_ITEM_UTILIZATION] = any->windows.why;
-            gpu_series_windows(watch, gpu_device_slot(watch, device), &any->windows);
-        }
-        return true;
-    }
+        return size == sizeof any->sample;
+    case GPU_MESSAGE_PROCESSES:
+        return size >= processes && any->processes.count <= GPU_PROCESSES_MAX &&
+               any->processes.count <= (size - processes) / sizeof any->processes.process[0];
+    case GPU_MESSAGE_WINDOWS:
+        return size >= windows && any->windows.count <= GPU_WINDOWS_MAX &&
+               any->windows.count <= (size - windows) / sizeof any->windows.window[0];
     case GPU_MESSAGE_EVENT:
-        if (size != sizeof any->event)
-            return false;
         END_TEXT(any->event.detail);
-        take_event(watch, &any->event);
-        return true;
+        return size == sizeof any->event;
     case GPU_MESSAGE_ACCOUNTING:
-        if (size != sizeof any->accounting)
-            return false;
-        take_accounting(watch, &any->accounting);
-        return true;
+        return size == sizeof any->accounting;
     case GPU_MESSAGE_LATE:
-        if (size != sizeof any->late)
-            return false;
-        take_late(watch, &any->late);
-        return true;
+        return size == sizeof any->late;
+    case GPU_MESSAGE_DONE:
+        return size == sizeof any->done;
     }
     return false;
+}
+
+static void take_windows(struct gpu_watch *watch, const struct gpu_windows_message *message) {
+    struct gpu_device *device = gpu_device_find(watch, message->device);
+    if (device == NULL)
+        return;
+    device->why[GPU_ITEM_UTILIZATION] = message->why;
+    gpu_series_windows(watch, gpu_device_slot(watch, device), message);
+}
+
+/* One that is whole and was checked. */
+static void take(struct gpu_watch *watch, const union gpu_message *any) {
+    switch ((enum gpu_message_kind)any->head.kind) {
+    case GPU_MESSAGE_LIBRARY:
+        take_library(watch, &any->library);
+        return;
+    case GPU_MESSAGE_DEVICE:
+        take_device(watch, &any->device);
+        return;
+    case GPU_MESSAGE_SAMPLE:
+        take_sample(watch, &any->sample);
+        return;
+    case GPU_MESSAGE_PROCESSES: {
+        struct gpu_device *device = gpu_device_find(watch, any->processes.device);
+        if (device != NULL)
+            gpu_processes_take(watch, device, &any->processes);
+        return;
+    }
+    case GPU_MESSAGE_WINDOWS:
+        take_windows(watch, &any->windows);
+        return;
+    case GPU_MESSAGE_EVENT:
+        take_event(watch, &any->event);
+        return;
+    case GPU_MESSAGE_ACCOUNTING:
+        take_accounting(watch, &any->accounting);
+        return;
+    case GPU_MESSAGE_LATE:
+        take_late(watch, &any->late);
+        return;
+    case GPU_MESSAGE_DONE:
+        watch->done = true;
+        return;
+    }
 }
 
 /* All whole messages of the buffer. False: it holds something else. */
 static bool take_messages(struct gpu_watch *watch) {
     size_t at = 0;
     while (watch->held - at >= sizeof(struct gpu_head)) {
-        union any_message any = {0};
+        union gpu_message any = {0};
         memcpy(&any.head, watch->buffer + at, sizeof any.head);
         if (any.head.size < sizeof any.head || any.head.size > sizeof any)
             return false;
         if (any.head.size > watch->held - at)
             break;
         memcpy(&any, watch->buffer + at, any.head.size);
-        if (!take_whole(watch, &any))
+        if (!is_whole(&any))
             return false;
+        if (gpu_check_message(&any, watch->shared->start.mono_ns))
+            take(watch, &any);
         at += any.head.size;
     }
     watch->held -= at;
@@ -463,6 +477,7 @@ static void keep_helper(struct gpu_watch *watch) {
                                         : N_("the GPU helper had ended and was replaced"));
     if (!watch->given_up && clock_mono_ns() >= watch->retry_ns) {
         fd_close_ptr(&watch->fd);
+        fd_close_ptr(&watch->hurry_fd);
         start_helper(watch);
     }
 }
@@ -519,7 +534,9 @@ static json_t *counters_of(const struct gpu_watch *watch, size_t slot) {
         json_put_real(json, "energy_j", (double)gpu->energy_mj / 1000);
     else
         put_read(json, "energy_j", SHARED_ABSENT, reasons, why[GPU_ITEM_ENERGY]);
-    if (gpu->others != OTHERS_NOT_SEEN)
+    if (gpu->list_cut)
+        json_put_bool(json, "list_cut", true);
+    if (gpu->others == OTHERS_PRESENT || (gpu->others == OTHERS_NONE && !gpu->list_cut))
         json_put_bool(json, "others", gpu->others == OTHERS_PRESENT);
     if (gpu->left_bytes != SHARED_ABSENT)
         json_put_int(json, "left_bytes", gpu->left_bytes);
@@ -568,23 +585,61 @@ static void write_incident(struct gpu_watch *watch, const struct gpu_seen_event 
                             ended_ok || (is_xid && event->data == XID_CLEANED_UP));
 }
 
+/* False: nothing came in time, or nothing comes any more. */
+static bool read_until(struct gpu_watch *watch, int64_t deadline_ns) {
+    int64_t rest_ns = deadline_ns - clock_mono_ns();
+    struct pollfd watched = {watch->fd, POLLIN, 0};
+    if (watch->fd < 0 || watch->done || rest_ns <= 0)
+        return false;
+    poll(&watched, 1, (int)(rest_ns / NS_PER_MS) + 1);
+    read_helper(watch);
+    return true;
+}
+
 static void wait_for_lists(struct gpu_watch *watch) {
     int64_t deadline_ns = clock_mono_ns() + LEFT_WAIT_NS;
-    while (watch->fd >= 0 && gpu_processes_are_left(watch)) {
-        int64_t rest_ns = deadline_ns - clock_mono_ns();
-        struct pollfd watched = {watch->fd, POLLIN, 0};
-        if (rest_ns <= 0)
-            return;
-        poll(&watched, 1, (int)(rest_ns / NS_PER_MS) + 1);
-        read_helper(watch);
-    }
+    while (gpu_processes_are_left(watch) && read_until(watch, deadline_ns))
+        ;
+}
+
+/* A helper that hangs, or has nothing to look at, is not waited for at all. */
+static void wait_for_round(struct gpu_watch *watch) {
+    int64_t now_t_ns = recorder_t_ns(watch->recorder);
+    bool answers = watch->helper != 0 && watch->sample_t_ns != SHARED_ABSENT &&
+                   now_t_ns - watch->sample_t_ns <= ANSWERS_NS;
+    while (answers && watch->hurried_ns != 0 &&
+           read_until(watch, watch->hurried_ns + ROUND_WAIT_NS))
+        ;
+}
+
+void gpu_watch_hurry(struct gpu_watch *watch) {
+    if (watch == NULL || watch->hurry_fd < 0)
+        return;
+    ssize_t written = write(watch->hurry_fd, "!", 1);
+    fd_close_ptr(&watch->hurry_fd); /* that alone would say it, too */
+    (void)written;
+    watch->hurried_ns = clock_mono_ns();
+}
+
+static const char *why_unseen(const struct gpu_watch *watch) {
+    bool any = false;
+    for (size_t i = 0; i < GPU_DEVICES_MAX; i++)
+        any = any || watch->slot_of[i] >= 0;
+    if (!watch->was_ready)
+        return N_("the GPU driver has not answered");
+    if (watch->sample_t_ns != SHARED_ABSENT || watch->unseen_t_ns > 0)
+        return watch->unseen_reason;
+    return any ? N_("none of the GPUs answered")
+               : N_("the GPU driver counts GPUs, but shows none of them");
 }
 
 void gpu_watch_finish(struct gpu_watch *watch) {
     if (watch == NULL)
         return;
     int64_t end_t_ns = watch->shared->end.t_ns;
+    gpu_watch_hurry(watch);
     read_helper(watch);
+    wait_for_round(watch);
     wait_for_lists(watch);
     gpu_processes_finish(watch);
     if (watch->helper == 0 && watch->was_ready)
@@ -595,9 +650,10 @@ void gpu_watch_finish(struct gpu_watch *watch) {
     write_late(watch);
     if (watch->starts > 0 && watch->unseen_t_ns != SHARED_ABSENT &&
         end_t_ns - watch->unseen_t_ns >= (watch->was_ready ? GAP_MIN_NS : SILENT_NS))
-        write_gap(watch, -1, watch->unseen_t_ns, end_t_ns,
-                  watch->was_ready ? watch->unseen_reason : N_("the GPU driver has not answered"),
-                  0);
+        write_gap(watch, -1, watch->unseen_t_ns, end_t_ns, why_unseen(watch), 0);
+    if (watch->was_ready && watch->library.unwatched > 0)
+        write_gap(watch, -1, 0, end_t_ns, N_("there are more GPUs than can be watched"),
+                  watch->library.unwatched);
     for (size_t s = 0; s < atomic_load(&watch->shared->gpu_count); s++)
         if (watch->device[s].begun && watch->device[s].lost_t_ns != SHARED_ABSENT)
             write_gap(watch, (int)s, watch->device[s].lost_t_ns, end_t_ns,

@@ -27,8 +27,11 @@ void gpu_watch_tick(struct gpu_watch *watch);
 bool gpu_watch_ended(struct gpu_watch *watch, pid_t pid, int status, int64_t cpu_ns);
 /* COUNTERS' `gpu`: one object a device; NULL: nothing known. */
 json_t *gpu_watch_counters(const struct gpu_watch *watch);
-/* The run is over: all that is left is written, and the helper is killed, not waited for. Only
- * where a process of the run that used a GPU is still there, the next list of the driver's is
- * waited for, a second at most: that is memory which is left behind. */
+/* The run has ended: the helper is asked for a last round, so that the last second is seen. */
+void gpu_watch_hurry(struct gpu_watch *watch);
+/* The run is over: all that is left is written, and the helper is killed, not waited for: one that
+ * answers has a moment for its last round, one that hangs none. Only where a process of the run
+ * that used a GPU is still there, the next list of the driver's is waited for, a second at most:
+ * that is memory which is left behind. */
 void gpu_watch_finish(struct gpu_watch *watch);
 struct gpu_watch *gpu_watch_free(struct gpu_watch *watch); /* accepts NULL */

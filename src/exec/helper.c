@@ -114,9 +114,10 @@ pid_t helper_start_writing(struct shared *shared, struct helper_spec *spec, int 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
+    int keep[] = {ends[1], spec->keep_too};
     *out_fd = ends[1];
-    spec->keep = &ends[1];
-    spec->keep_count = 1;
+    spec->keep = keep;
+    spec->keep_count = 2;
     pid_t pid = helper_start(shared, spec);
     spec->keep = NULL;
     spec->keep_count = 0;

@@ -17,6 +17,7 @@ struct helper_spec {
     const int *keep;  /* descriptors it keeps; all others are closed, 0-2 are /dev/null; negative
                          ones are skipped */
     size_t keep_count;
+    int keep_too;          /* one more, of one that writes; 0 or negative: none */
     bool own_session;      /* recorder and copiers: their sessions tell helpers from the tree */
     bool dies_with_parent; /* SIGKILL when the forking process ends */
     int (*main)(void *context); /* returns the exit code */

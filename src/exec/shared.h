@@ -192,6 +192,7 @@ struct shared_gpu {
     int64_t energy_mj, energy_last_mj;
     enum shared_others others;
     bool used_by_run; /* the driver has shown a process of the run on it */
+    bool list_cut;    /* it has listed more processes than were read */
     int64_t left_bytes;
     uint32_t left_count;
     int left_pids[SHARED_LEFT_PIDS];

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { AGAIN_SECONDS = 60, LOST_SECONDS = 10, SLICES_MAX = 16 };
+enum { AGAIN_SECONDS = 60, LOST_SECONDS = 10, SLICES_MAX = GPU_DEVICES_MAX };
 
 uint32_t device_number(const struct watch *watch, const struct device *device) {
     return (uint32_t)(device - watch->device);
@@ -72,8 +72,10 @@ void device_is_back(struct watch *watch, struct device *device) {
     event_tell(watch, device, GPU_EVENT_BACK, 0, "");
 }
 
+/* NULL: there is no room for it, which is counted. */
 static struct device *device_add(struct watch *watch, int kind, int parent) {
     if (watch->count >= GPU_DEVICES_MAX) {
+        watch->unwatched++;
         return NULL;
     }
     struct device *device = &watch->device[watch->count++];
@@ -99,14 +101,15 @@ static struct device *device_add(struct watch *watch, int kind, int parent) {
     return device;
 }
 
-/* The known device of this UUID; without one, the one of this index whose UUID was never read. */
+/* The known device of this UUID; without one, the one of this index whose UUID was never read. One
+ * that was met in this look already is another device, whatever it calls itself. */
 static struct device *device_known(struct watch *watch, int kind, const char *uuid, int64_t index) {
     for (uint32_t i = 0; i < watch->count; i++) {
         struct device *device = &watch->device[i];
         bool same = uuid[0] != '\0' && strcmp(device->facts.uuid, uuid) == 0;
         bool unnamed = kind == GPU_KIND_BOARD && device->facts.index == index &&
                        (uuid[0] == '\0' || device->facts.uuid[0] == '\0');
-        if (device->facts.kind == kind && (same || unnamed)) {
+        if (device->facts.kind == kind && !device->seen && (same || unnamed)) {
             return device;
         }
     }
@@ -299,8 +302,8 @@ static void board_find(struct watch *watch, unsigned index, bool again) {
     board->seen = true;
     board->facts.index = index;
     item_answered(board, GPU_ITEM_UUID, uuid_code);
-    if (code != NVML_SUCCESS) {
-        board_failed(watch, board, code);
+    if (code != NVML_SUCCESS || handle == NULL) {
+        board_failed(watch, board, code != NVML_SUCCESS ? code : NVML_NOT_FOUND);
         return;
     }
     bool new_handle = again || board->handle != handle;
@@ -309,7 +312,6 @@ static void board_find(struct watch *watch, unsigned index, bool again) {
         snprintf(board->facts.uuid, sizeof board->facts.uuid, "%s", uuid);
     }
     device_ask(watch, board, new_handle);
-    slices_find(watch, board, again);
 }
 
 void devices_find(struct watch *watch, bool again) {
@@ -324,9 +326,17 @@ void devices_find(struct watch *watch, bool again) {
     for (uint32_t i = 0; i < watch->count; i++) {
         watch->device[i].seen = false;
     }
+    watch->unwatched = count > GPU_DEVICES_MAX ? count - GPU_DEVICES_MAX : 0;
     for (unsigned i = 0; i < count && i < GPU_DEVICES_MAX && watch->lost == GPU_LIBRARY_READY;
          i++) {
         board_find(watch, i, again);
+    }
+    /* Only then, so that slices take no board's place. */
+    uint32_t boards = watch->count;
+    for (uint32_t i = 0; i < boards && watch->lost == GPU_LIBRARY_READY; i++) {
+        if (watch->device[i].facts.kind == GPU_KIND_BOARD && watch->device[i].seen) {
+            slices_find(watch, &watch->device[i], again);
+        }
     }
     for (uint32_t i = 0; i < watch->count && watch->lost == GPU_LIBRARY_READY; i++) {
         if (!watch->device[i].seen) {

@@ -20,17 +20,20 @@ int64_t mono_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void out_begin(struct out *out, int fd) {
-    *out = (struct out){.fd = fd, .parent = getppid()};
+void out_begin(struct out *out, int fd, int hurry_fd) {
+    *out = (struct out){.fd = fd, .hurry_fd = hurry_fd, .parent = getppid()};
 }
 
 /* Waits for the events, timeout_ms at most. False: nobody is there any more. */
 static bool poll_out(struct out *out, short events, int timeout_ms) {
-    struct pollfd pipe = {.fd = out->fd, .events = events};
-    int ready = poll(&pipe, 1, timeout_ms);
-    if ((ready > 0 && (pipe.revents & (POLLERR | POLLNVAL)) != 0) || getppid() != out->parent) {
+    struct pollfd watched[] = {{.fd = out->fd, .events = events},
+                               {.fd = out->hurried ? -1 : out->hurry_fd, .events = POLLIN}};
+    int ready = poll(watched, 2, timeout_ms);
+    if ((ready > 0 && (watched[0].revents & (POLLERR | POLLNVAL)) != 0) ||
+        getppid() != out->parent) {
         out->closed = true;
     }
+    out->hurried = out->hurried || (ready > 0 && watched[1].revents != 0);
     return !out->closed;
 }
 
@@ -57,7 +60,8 @@ void out_send(struct out *out, void *message, uint32_t size) {
 void out_wait_until(struct out *out, int64_t until_ns) {
     for (;;) {
         int64_t left_ns = until_ns - mono_ns();
-        if (left_ns <= 0 || !poll_out(out, 0, (int)((left_ns + 999999) / 1000000))) {
+        if (left_ns <= 0 || !poll_out(out, 0, (int)((left_ns + 999999) / 1000000)) ||
+            out->hurried) {
             return;
         }
     }

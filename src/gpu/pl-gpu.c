@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pl-gpu FD INTERVAL_MS: asks the vendor's library and writes messages of gpu/wire.h into FD until
- * nobody reads them. A program of its own because the library may hang, print or crash: nobody
- * waits for it. It reads no file of the user, prints nothing and leaves nothing behind.
+ * pl-gpu FD INTERVAL_MS [HURRY_FD]: asks the vendor's library and writes messages of gpu/wire.h
+ * into FD until nobody reads them, or something comes at HURRY_FD: then one last round. A program
+ * of its own because the library may hang, print or crash: nobody waits for it. It reads no file of
+ * the user, prints nothing and leaves nothing behind.
  */
 #include "gpu/start.h"
 #include "gpu/watch.h"
@@ -31,10 +32,10 @@ static int number_of(const char *text) {
 
 /* 0-2 are /dev/null whatever they were, so that neither the library's words nor a file that it
  * opens as number 1 reach anybody. */
-static void quiet(int keep) {
+static void quiet(int keep, int keep_too) {
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3 && null >= 0; fd++) {
-        if (fd != keep && fd != null) {
+        if (fd != keep && fd != keep_too && fd != null) {
             dup2(null, fd);
         }
     }
@@ -79,6 +80,7 @@ static void library_tell(struct watch *watch) {
                        ? ASK(watch, NULL, DeviceGetCount_v2, &boards)
                        : ASK(watch, NULL, DeviceGetCount, &boards);
         message.device_count = code == NVML_SUCCESS ? boards : 0;
+        message.unwatched = watch->unwatched_told = watch->unwatched;
         code = nvml->call.SystemGetCudaDriverVersion_v2 != NULL
                    ? ASK(watch, NULL, SystemGetCudaDriverVersion_v2, &cuda)
                    : ASK(watch, NULL, SystemGetCudaDriverVersion, &cuda);
@@ -88,6 +90,14 @@ static void library_tell(struct watch *watch) {
     memcpy(message.path, nvml->path, sizeof message.path);
     memcpy(message.detail, nvml->detail, sizeof message.detail);
     out_send(&watch->out, &message, sizeof message);
+}
+
+/* What there is; told where it is more than can be watched. */
+static void look_for_devices(struct watch *watch, bool again) {
+    devices_find(watch, again);
+    if (watch->unwatched != watch->unwatched_told && watch->lost == GPU_LIBRARY_READY) {
+        library_tell(watch);
+    }
 }
 
 /* Opens the library and finds its devices; tells its state unless it is what was told before. */
@@ -109,7 +119,7 @@ static void library_open(struct watch *watch, bool again) {
     bool wsl = access("/dev/dxg", F_OK) == 0 || strstr(watch->nvml.path, "/wsl/lib/") != NULL;
     watch->around = wsl ? GPU_VIRTUAL_WSL : GPU_VIRTUAL_UNKNOWN;
     events_open(watch);
-    devices_find(watch, true);
+    look_for_devices(watch, true);
 }
 
 /* An answer said that the library is of no use any more: it is closed, and tried again later. */
@@ -137,7 +147,7 @@ static void tick(struct watch *watch) {
         return;
     }
     if (watch->refresh_ns <= mono_ns()) {
-        devices_find(watch, false);
+        look_for_devices(watch, false);
     }
     for (uint32_t i = 0; i < watch->count && !watch->out.closed; i++) {
         if (watch->lost == GPU_LIBRARY_READY) {
@@ -166,16 +176,31 @@ int watch_answered(struct watch *watch, const struct device *device, const char 
     return code;
 }
 
+/* Everything once more, for what has happened since the last round; says when it is over. */
+static void last_round(struct watch *watch) {
+    struct gpu_done_message done = {.head.kind = GPU_MESSAGE_DONE};
+    for (uint32_t i = 0; i < watch->count; i++) {
+        watch->device[i].slow_ns = 0;
+    }
+    watch->events_ns = 0;
+    watch->refresh_ns = INT64_MAX;
+    tick(watch);
+    out_send(&watch->out, &done, sizeof done);
+}
+
 int gpu_main(int argc, char **argv) {
-    int fd = argc == 3 ? number_of(argv[1]) : -1;
-    int interval_ms = argc == 3 ? number_of(argv[2]) : -1;
-    if (fd < 0 || interval_ms < INTERVAL_MIN_MS || interval_ms > INTERVAL_MAX_MS) {
+    bool is_call = argc == 3 || argc == 4;
+    int fd = is_call ? number_of(argv[1]) : -1;
+    int interval_ms = is_call ? number_of(argv[2]) : -1;
+    int hurry_fd = argc == 4 ? number_of(argv[3]) : -1;
+    if (fd < 0 || interval_ms < INTERVAL_MIN_MS || interval_ms > INTERVAL_MAX_MS ||
+        (argc == 4 && hurry_fd < 0)) {
         return 2;
     }
     /* The library would write its own log where the user's environment says. */
     unsetenv("__NVML_DBG_FILE");
     unsetenv("__NVML_DBG_LVL");
-    quiet(fd);
+    quiet(fd, hurry_fd);
     signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_NAME, "pl-gpu");
     prctl(PR_SET_TIMERSLACK, 1000000); /* 1 ms: the kernel may join our wake-ups with others */
@@ -183,7 +208,7 @@ int gpu_main(int argc, char **argv) {
     if (watch == NULL) {
         return 1;
     }
-    out_begin(&watch->out, fd);
+    out_begin(&watch->out, fd, hurry_fd);
     watch->interval_ns = (int64_t)interval_ms * 1000000;
     library_open(watch, false);
     int64_t next_ns = mono_ns();
@@ -194,6 +219,10 @@ int gpu_main(int argc, char **argv) {
         next_ns += idle ? SECOND_NS : watch->interval_ns;
         next_ns = next_ns < now_ns ? now_ns : next_ns; /* what was missed is not made up for */
         out_wait_until(&watch->out, next_ns);
+        if (watch->out.hurried && !watch->out.closed) {
+            last_round(watch);
+            break;
+        }
     }
     /* The library stays as it is: its own way out may hang. */
     free(watch->processes);

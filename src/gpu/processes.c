@@ -71,18 +71,19 @@ static int ask_list(struct watch *watch, struct device *device, const struct lis
     return code;
 }
 
-static void add_process(struct gpu_processes_message *message, const struct gpu_process *process) {
-    for (uint32_t i = 0; i < message->count; i++) {
-        struct gpu_process *known = &message->process[i];
+static void add_process(struct watch *watch, struct processes *list,
+                        const struct gpu_process *process) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct gpu_process *known = &watch->process[i];
         if (known->pid == process->pid && known->gpu_instance == process->gpu_instance) {
             /* One process in two lists: the same memory, not twice as much. */
             known->bytes = process->bytes > known->bytes ? process->bytes : known->bytes;
             return;
         }
     }
-    message->total++;
-    if (message->count < GPU_PROCESSES_MAX) {
-        message->process[message->count++] = *process;
+    list->total++;
+    if (list->count < GPU_PROCESSES_ALL) {
+        watch->process[list->count++] = *process;
     }
 }
 
@@ -101,8 +102,8 @@ static uint64_t bytes_at(const unsigned char *entry) {
 /* Takes what the list holds. False: it cannot be a list of processes (a layout that nobody knows,
  * or pids that no system has). The length of an entry is looked at, not believed: drivers 535
  * changed it within one version of the call. */
-static bool take_entries(const struct watch *watch, const struct device *device, int api,
-                         unsigned count, struct gpu_processes_message *message) {
+static bool take_entries(struct watch *watch, const struct device *device, int api, unsigned count,
+                         struct processes *list) {
     size_t expected = api == 1 ? sizeof(struct nvml_process_v1) : sizeof(struct nvml_process_v2);
     size_t room = watch->processes_max * sizeof(struct nvml_process_long);
     size_t seen = gpu_entry_bytes(watch->processes, room, count);
@@ -128,12 +129,34 @@ static bool take_entries(const struct watch *watch, const struct device *device,
             .bytes = gpu_checked(bytes_at(entry), most, &why),
             .gpu_instance = slice == NVML_INSTANCE_NONE ? GPU_ABSENT : (int64_t)slice,
         };
-        add_process(message, &process);
+        add_process(watch, list, &process);
     }
     return true;
 }
 
-void processes_read(struct watch *watch, struct device *device, struct gpu_processes_message *ret) {
+void processes_tell(struct watch *watch, const struct device *device,
+                    const struct processes *processes) {
+    struct gpu_processes_message message;
+    memset(&message, 0, sizeof message);
+    message.head.kind = GPU_MESSAGE_PROCESSES;
+    message.device = device_number(watch, device);
+    message.total = processes->total;
+    message.why = (int32_t)processes->why;
+    message.api = processes->api;
+    message.t_ns = processes->t_ns;
+    do {
+        uint32_t left = processes->count - message.first;
+        message.count = left < GPU_PROCESSES_MAX ? left : GPU_PROCESSES_MAX;
+        memcpy(message.process, &watch->process[message.first],
+               message.count * sizeof message.process[0]);
+        out_send(&watch->out, &message,
+                 (uint32_t)(offsetof(struct gpu_processes_message, process) +
+                            message.count * sizeof message.process[0]));
+        message.first += message.count;
+    } while (message.first < processes->count && !watch->out.closed);
+}
+
+void processes_read(struct watch *watch, struct device *device, struct processes *ret) {
     const struct nvml_functions *call = &watch->nvml.call;
     const struct list lists[] = {
         {call->DeviceGetComputeRunningProcesses_v3, call->DeviceGetComputeRunningProcesses_v2,
@@ -143,10 +166,7 @@ void processes_read(struct watch *watch, struct device *device, struct gpu_proce
         {call->DeviceGetMPSComputeRunningProcesses_v3, call->DeviceGetMPSComputeRunningProcesses_v2,
          call->DeviceGetMPSComputeRunningProcesses, "nvmlDeviceGetMPSComputeRunningProcesses"},
     };
-    memset(ret, 0, sizeof *ret);
-    ret->head.kind = GPU_MESSAGE_PROCESSES;
-    ret->device = device_number(watch, device);
-    ret->t_ns = mono_ns();
+    *ret = (struct processes){.t_ns = mono_ns()};
     bool impossible = false;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         int api = 0;
@@ -170,7 +190,7 @@ void processes_read(struct watch *watch, struct device *device, struct gpu_proce
         *why = GPU_SENTINEL;
         ret->count = ret->total = 0;
     }
-    ret->why = (int32_t)*why;
+    ret->why = *why;
 }
 
 static struct accounted *accounted_find(struct device *device, uint32_t pid) {

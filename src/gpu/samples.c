@@ -301,7 +301,7 @@ static bool windows_read(struct watch *watch, struct device *device,
 /* Everything that is read once a second, then told in an order in which DEVICE comes first. */
 static void sample_slow(struct watch *watch, struct device *device,
                         struct gpu_sample_message *sample) {
-    struct gpu_processes_message processes;
+    struct processes processes;
     struct gpu_windows_message windows;
     sample_power(watch, device, sample);
     sample_clocks(watch, device, sample);
@@ -319,7 +319,7 @@ static void sample_slow(struct watch *watch, struct device *device,
     device_tell(watch, device);
     out_send(&watch->out, sample, sizeof *sample);
     if (has_processes) {
-        out_send(&watch->out, &processes, sizeof processes);
+        processes_tell(watch, device, &processes);
     }
     if (has_windows) {
         out_send(&watch->out, &windows, sizeof windows);

@@ -52,12 +52,14 @@ struct watch {
     int lost_code;
     enum gpu_virtual around; /* WSL; else UNKNOWN: the board knows */
     struct device device[GPU_DEVICES_MAX];
-    uint32_t count, boards;
+    uint32_t count;
+    uint32_t unwatched, unwatched_told; /* beyond the table */
     int64_t refresh_ns;
     nvml_event_set events;
     int64_t events_ns;
-    unsigned char *processes; /* room for the driver's list */
-    uint32_t processes_max;   /* entries of the longest layout */
+    unsigned char *processes;                      /* room for the driver's list */
+    uint32_t processes_max;                        /* entries of the longest layout */
+    struct gpu_process process[GPU_PROCESSES_ALL]; /* of the list that was read last */
 };
 
 #define SECOND_NS 1000000000LL
@@ -94,8 +96,16 @@ void memory_read(struct watch *watch, struct device *device, struct memory *ret)
 /* Asks what is due of one device and tells it, DEVICE first where it has changed. */
 void device_sample(struct watch *watch, struct device *device);
 
-/* Running processes with their memory. */
-void processes_read(struct watch *watch, struct device *device, struct gpu_processes_message *ret);
+/* One look at the running processes with their memory, which are in watch->process. */
+struct processes {
+    enum gpu_why why;
+    int api;
+    uint32_t count, total; /* count: that were kept */
+    int64_t t_ns;
+};
+void processes_read(struct watch *watch, struct device *device, struct processes *ret);
+void processes_tell(struct watch *watch, const struct device *device,
+                    const struct processes *processes);
 /* Peaks out of the driver's accounting, where it is enabled; those that are new are told. */
 void accounting_sample(struct watch *watch, struct device *device);
 

@@ -18,7 +18,8 @@
 #define GPU_ABSENT        INT64_MIN
 #define GPU_DEVICES_MAX   64u /* boards and slices */
 #define GPU_TEXT          96u
-#define GPU_PROCESSES_MAX 150u /* in one message; `total` tells how many there are */
+#define GPU_PROCESSES_MAX 150u  /* in one message: a longer list comes in several ... */
+#define GPU_PROCESSES_ALL 4096u /* ... up to so many; `total` tells how many there are */
 #define GPU_WINDOWS_MAX   200u
 
 /* Why something was not read. Names in the record: reasons of schema/quantity.schema.json. */
@@ -56,6 +57,7 @@ enum gpu_message_kind {
     GPU_MESSAGE_EVENT,       /* Xid, ECC, lost */
     GPU_MESSAGE_ACCOUNTING,  /* a process's peak out of the driver's accounting, where enabled */
     GPU_MESSAGE_LATE,        /* a query took long: nothing was seen meanwhile */
+    GPU_MESSAGE_DONE,        /* the round that was asked for is over: nothing comes any more */
 };
 
 struct gpu_head {
@@ -68,6 +70,8 @@ struct gpu_library_message {
     int32_t state;         /* enum gpu_library */
     int32_t code;          /* the library's own code; 0: none */
     uint32_t device_count; /* boards, that failed ones included; with READY only */
+    uint32_t unwatched;    /* boards and slices beyond GPU_DEVICES_MAX: not told of */
+    uint32_t pad;
     int64_t t_ns;
     int64_t helper_pid;
     int64_t cuda;                             /* 12040 is 12.4; GPU_ABSENT */
@@ -101,8 +105,7 @@ enum gpu_device_item {
 
 struct gpu_device_message {
     struct gpu_head head;
-    uint32_t device; /* number within this run: 0, 1, … boards in NVML's order, slices behind their
-                        board */
+    uint32_t device; /* number within this run: 0, 1, … boards in NVML's order, then slices */
     int32_t kind;    /* enum gpu_kind */
     int32_t parent;  /* number of a slice's board; -1: a board */
     int32_t virtual_mode; /* enum gpu_virtual */
@@ -149,8 +152,8 @@ struct gpu_processes_message {
     uint32_t device, count, total; /* count entries here, total there are */
     int32_t why;
     int32_t api; /* 3, 2, 1: suffix of nvmlDeviceGetComputeRunningProcesses; 0: of another call */
-    int32_t pad;
-    int64_t t_ns;
+    uint32_t first; /* so many of the same look were in the messages before */
+    int64_t t_ns;   /* of the look: the same in all its messages */
     struct gpu_process process[GPU_PROCESSES_MAX];
 };
 
@@ -189,6 +192,10 @@ struct gpu_late_message {
     int32_t pad;
     int64_t from_ns, to_ns;
     char what[GPU_TEXT]; /* the call */
+};
+
+struct gpu_done_message {
+    struct gpu_head head;
 };
 
 #define GPU_MESSAGE_MAX 4096u

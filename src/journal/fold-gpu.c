@@ -229,6 +229,9 @@ static void driver_memory(struct figures *f) {
     gpu->process_used = memory(f, GPU_SERIES_PROCESS_USED, "process_peak_bytes", "process_samples",
                                "processes", "driver, sum over the run's processes, sampled",
                                offsetof(struct gpu_memory, process_used));
+    if (json_get_bool(f->counters, "list_cut", false) == 1) {
+        gpu->process_used.detail = _("the driver listed more processes than were read");
+    }
     int64_t bytes;
     if (fold_get_i64(f->counters, "accounted_peak_bytes", &bytes) &&
         (!quantity_is_known(&gpu->process_used) || gpu->process_used.value < (double)bytes)) {
@@ -350,6 +353,21 @@ static void enter_phases(const struct gpu_fold *gpus, struct run_gpu *gpu) {
     }
 }
 
+/* Its series bear it: of two devices with one UUID the second is known by its number. */
+static bool has_own_uuid(const struct fold *fold, const json_t *device) {
+    const char *uuid = json_get_text(device, "uuid", "");
+    for (size_t i = 0; i < json_array_size(fold->devices); i++) {
+        const json_t *other = json_array_get(fold->devices, i);
+        if (other == device) {
+            return uuid[0] != '\0';
+        }
+        if (strcmp(json_get_text(other, "uuid", ""), uuid) == 0) {
+            return false;
+        }
+    }
+    return uuid[0] != '\0';
+}
+
 static void fold_device(struct gpu_fold *gpus, const json_t *device, struct run_gpu *gpu) {
     struct fold *fold = gpus->fold;
     int64_t number = 0, index;
@@ -369,7 +387,8 @@ static void fold_device(struct gpu_fold *gpus, const json_t *device, struct run_
         .gpus = gpus,
         .device = device,
         .counters = counters_of(fold, number),
-        .key = gpu->uuid != NULL ? gpu->uuid : arena_printf(fold->run->arena, "%" PRId64, number),
+        .key = has_own_uuid(fold, device) ? gpu->uuid
+                                          : arena_printf(fold->run->arena, "%" PRId64, number),
         .gpu = gpu,
     };
     gpu->others = known(f.counters, "others");
@@ -443,10 +462,27 @@ static struct why_none why_no_library(const struct fold *fold, const char *state
     return (struct why_none){QUANTITY_NOT_SUPPORTED, _("the GPUs could not be looked at")};
 }
 
+/* Some may be more than can be watched, or were not told of. */
+static bool was_all_watched(const struct fold *fold) {
+    int64_t count = 0, unwatched = 0, boards = 0;
+    fold_get_i64(fold->probe, "count", &count);
+    fold_get_i64(fold->probe, "unwatched", &unwatched);
+    for (size_t i = 0; i < json_array_size(fold->devices); i++) {
+        const json_t *device = json_array_get(fold->devices, i);
+        boards += strcmp(json_get_text(device, "kind", "gpu"), "mig") != 0;
+    }
+    return unwatched == 0 && boards >= count;
+}
+
 static struct why_none why_none(const struct fold *fold) {
     struct run *run = fold->run;
     const char *detail = json_get_text(fold->probe, "detail", "");
     int64_t count;
+    if (json_array_size(fold->devices) > 0 && !was_all_watched(fold)) {
+        return (struct why_none){QUANTITY_NOT_SAMPLED,
+                                 _("the run used none of the GPUs that were watched, but not all "
+                                   "of this machine's were")};
+    }
     if (json_array_size(fold->devices) > 0) {
         return (struct why_none){QUANTITY_NOT_APPLICABLE,
                                  _("the run used none of the GPUs of this machine")};

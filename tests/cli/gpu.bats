@@ -225,6 +225,53 @@ new_helper() {
     kill "$(cat pids)"
 }
 
+@test "more GPUs than are watched: nothing is said of all" {
+    machine eight-h200
+    {
+        grep -E '^(driver|nvml|cuda) ' "$PROBELAUF_STANDIN_TRACE"
+        for i in $(seq 0 69); do
+            printf 'device %d name="NVIDIA H200 stand-in" uuid=GPU-00000000-5d1a-0000-0000-%012d ' "$i" "$i"
+            printf 'bus=00000000:%02x:00.0 minor=%d total=143771MiB reserved=602MiB mig=off\n' $((i + 16)) "$i"
+            printf '0 %d used 1GiB\n' "$i"
+        done
+        echo '0 69 process pid=tree used=1GiB'
+    } >seventy.trace
+    export PROBELAUF_STANDIN_TRACE=$PWD/seventy.trace
+    run_on_gpu 4
+    [ "$(gpus '[d["probe"]["count"], d["probe"]["unwatched"], len(d["devices"])]')" = "[70, 6, 64]" ]
+    [ "$(gpus '[g for g in d["gaps"] if "more GPUs" in g] != []')" = true ]
+    output=$("$PROBELAUF" show @1)
+    [[ $output != *"none of the GPUs of this machine"* ]]
+}
+
+@test "four hundred processes on a GPU: the run's is the last" {
+    machine eight-h200
+    {
+        cat "$PROBELAUF_STANDIN_TRACE"
+        for i in $(seq 1 399); do
+            echo "0 3 process pid=$((4000000 + i)) used=1MiB"
+        done
+        echo '0 3 process pid=tree used=5GiB'
+    } >many.trace
+    export PROBELAUF_STANDIN_TRACE=$PWD/many.trace
+    run_on_gpu 2.4
+    [ "$(gpus 'd["devices"][3]["mine_by"]')" = processes ]
+    [ "$(gpus '[d["counters"][3]["process_peak_bytes"], d["counters"][3]["others"]]')" = '[5368709120, true]' ]
+}
+
+no_daemon() {
+    ! pgrep -x stand-in-daemon
+}
+
+@test "what the GPU library leaves behind is not the run's, and does not stay" {
+    machine eight-h200
+    PROBELAUF_STANDIN_DAEMON=1 "$PROBELAUF" run -q --linger 30s -- sleep 1.2
+    output=$(probelauf show --json @1)
+    [ "$(json 'd["time"]["wall"]["value"] < 20')" = true ]
+    until_true ledger_has 1
+    until_true no_daemon
+}
+
 @test "a PID namespace of its own: the driver's processes are not ours" {
     unshare --pid --fork --mount-proc true 2>/dev/null || skip "PID namespaces are not permitted here"
     machine gb10

@@ -21,6 +21,8 @@ TRACES = os.path.join(os.path.dirname(HERE), "stand-in", "traces")
 STEADY = (("power_mw", "power_why"), ("clock_sm_mhz", "clock_why"), ("clock_memory_mhz", "clock_why"),
           ("event_reasons", "events_why"), ("ecc_uncorrected", "ecc_why"))
 
+LONG_LIST = 20
+
 # name: (script, generation, seconds, options)
 CASES = {
     "eight-h200": ("eight-h200", "550", 4, {"rate": True}),
@@ -120,6 +122,7 @@ def add(values, value):
 def fold(messages):
     out = {"library": [], "devices": [], "events": [], "accounting": [], "late": []}
     per_device = {}
+    looks = {}
     for message in messages:
         kind = message.pop("message")
         # Shorter ones are of a machine that has much to do.
@@ -152,7 +155,16 @@ def fold(messages):
         elif kind == "processes":
             for process in message["processes"]:
                 process["pid"] = "tree" if process["pid"] == os.getpid() else process["pid"]
-            message.pop("device")
+            device, first = message.pop("device"), message.pop("first")
+            parts = looks.setdefault(device, [])
+            if first == 0:
+                parts.clear()
+            need(first == len(parts), "a part of a list begins with process %d, not %d" % (first, len(parts)))
+            parts.extend(message["processes"])
+            if len(parts) < message["total"]:
+                continue  # of a long list more is to come, unless the helper is killed before
+            need(len(parts) == message["total"], "a list holds more processes than it says")
+            message["processes"] = parts[:] if len(parts) <= LONG_LIST else [parts[0], "%d more" % (len(parts) - 2), parts[-1]]
             add(own["processes"], message)
         elif kind == "windows":
             if message["windows"] or message["why"] != "read":  # else: none has ended yet

@@ -6,6 +6,7 @@
 #include "gpu/wire.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -118,6 +119,7 @@ static void print_sample(const struct gpu_sample_message *m) {
 
 static void print_processes(const struct gpu_processes_message *m) {
     number("device", m->device);
+    number("first", m->first);
     number("total", m->total);
     number("api", m->api);
     number("t_ns", m->t_ns);
@@ -172,7 +174,7 @@ static void print_late(const struct gpu_late_message *m) {
 /* False: the size is not that of its kind. */
 static int print(const struct gpu_head *head) {
     static const char *const kinds[] = {"?",       "library", "device",     "sample", "processes",
-                                        "windows", "event",   "accounting", "late"};
+                                        "windows", "event",   "accounting", "late",   "done"};
     static const uint32_t sizes[] = {0,
                                      sizeof(struct gpu_library_message),
                                      sizeof(struct gpu_device_message),
@@ -181,8 +183,18 @@ static int print(const struct gpu_head *head) {
                                      sizeof(struct gpu_windows_message),
                                      sizeof(struct gpu_event_message),
                                      sizeof(struct gpu_accounting_message),
-                                     sizeof(struct gpu_late_message)};
-    if (head->kind == 0 || head->kind > GPU_MESSAGE_LATE || head->size != sizes[head->kind]) {
+                                     sizeof(struct gpu_late_message),
+                                     sizeof(struct gpu_done_message)};
+    if (head->kind == 0 || head->kind > GPU_MESSAGE_DONE) {
+        return 0;
+    }
+    uint32_t size = sizes[head->kind];
+    if (head->kind == GPU_MESSAGE_PROCESSES) { /* as long as its list */
+        const struct gpu_processes_message *m = (const void *)head;
+        size = (uint32_t)(offsetof(struct gpu_processes_message, process) +
+                          m->count * sizeof m->process[0]);
+    }
+    if (head->size != size) {
         return 0;
     }
     printf("{\"message\": \"%s\"", kinds[head->kind]);

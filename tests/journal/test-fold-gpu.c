@@ -41,6 +41,23 @@ static void says_why_there_is_none(void **state) {
         {"", "{'device':0,'mine':'no','uuid':'" U0 "'}", NULL, "open not-applicable byte",
          "the run used none of the GPUs of this machine"},
     };
+    static const struct {
+        const char *probe, *reason;
+    } watched[] = {
+        {"{'probe':'nvml','state':'ready','count':1}", "open not-applicable byte"},
+        {"{'probe':'nvml','state':'ready','count':1,'unwatched':3}", "open not-sampled byte"},
+        {"{'probe':'nvml','state':'ready','count':2}", "open not-sampled byte"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(watched); i++) {
+        AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+        begin(&bytes, "");
+        add(&bytes, JOURNAL_DEVICE, watched[i].probe);
+        add(&bytes, JOURNAL_DEVICE, "{'device':0,'kind':'gpu','mine':'no','uuid':'" U0 "'}");
+        add(&bytes, JOURNAL_DEVICE, "{'device':1,'kind':'mig','mine':'no','uuid':'MIG-1'}");
+        add(&bytes, JOURNAL_END, END_10);
+        AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+        assert_quantity(run->gpus[0].process_used, watched[i].reason);
+    }
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
         begin(&bytes, cases[i].start);
@@ -208,6 +225,24 @@ static void keeps_the_drivers_reasons(void **state) {
     assert_quantity(run->gpus[2].process_used, "open not-permitted byte");
 }
 
+/* Two boards with one UUID: the second's series bear its number. */
+static void two_with_one_uuid_have_their_own_series(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, U0, MINE);
+    add_device(&bytes, 1, U0, MINE);
+    CURVE(&bytes, 1, GPU_SERIES_USED, U0, "gauge", 1, 500, 500, GIB(1), GIB(2));
+    CURVE(&bytes, 2, GPU_SERIES_USED, "1", "gauge", 1, 500, 500, GIB(5), GIB(3));
+    add(&bytes, JOURNAL_COUNTERS, "{'t_ns':1,'gpu':[{'device':0,'list_cut':true}]}");
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_true(run->gpus[0].device_used.value == (double)GIB(2));
+    assert_true(run->gpus[1].device_used.value == (double)GIB(5));
+    assert_string_equal(run->gpus[0].process_used.detail,
+                        "the driver listed more processes than were read");
+}
+
 /* ---- energy ---- */
 
 static void energy_is_a_difference_or_an_integral(void **state) {
@@ -298,6 +333,7 @@ int main(void) {
         cmocka_unit_test(without_counters_the_series_tells),
         cmocka_unit_test(the_most_of_a_second_is_a_peak),
         cmocka_unit_test(keeps_the_drivers_reasons),
+        cmocka_unit_test(two_with_one_uuid_have_their_own_series),
         cmocka_unit_test(energy_is_a_difference_or_an_integral),
         cmocka_unit_test(tells_an_allowance_from_a_need),
         cmocka_unit_test(serving_engines_take_an_allowance),

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DEVICES_MAX = 64, TEXT_MAX = 96 };
+enum { DEVICES_MAX = 96, TEXT_MAX = 96 };
 
 enum trace_item {
     ITEM_USED,
