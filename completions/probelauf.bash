@@ -107,7 +107,7 @@ _probelauf() {
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         estimate) _probelauf_words "--repeat --env --set --freeze --compare --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        session) _probelauf_words "--offer --env --gpus --note --began --at --reason --gap --from --to --session --after --every --exec --limit --behind --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        session) _probelauf_words "--offer --env --gpus --note --began --at --again --reason --gap --from --to --session --after --every --exec --limit --behind --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         report) _probelauf_words "--format --output --env --limit --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;

@@ -24,6 +24,7 @@
 
 static const char *opt_offer, *opt_env, *opt_note, *opt_began, *opt_at, *opt_reason, *opt_from,
     *opt_to, *opt_session, *opt_exec, *opt_after_session;
+static bool opt_again;
 static int64_t opt_gpus = -1, opt_gap, opt_limit = PAGE;
 static int64_t opt_idle_ns = 10 * 60 * NS_PER_S, opt_every_ns = 30 * NS_PER_S;
 
@@ -69,6 +70,12 @@ static const struct opt_spec session_options[] = {
      .argument = N_("TIME"),
      .verbs = "stop",
      .help = N_("When the reservation ended: 20m (ago), or a time in UTC.")},
+    {.name = "again",
+     .type = OPT_FLAG,
+     .target = &opt_again,
+     .needs = "at",
+     .verbs = "stop",
+     .help = N_("Correct the time of a session that was stopped already: the later answer holds.")},
     {.name = "reason",
      .type = OPT_CHOICE,
      .target = &opt_reason,
@@ -349,7 +356,7 @@ static int session_stop(int argc, char **argv) {
     int rc = scene_open(&scene, &err);
     rc = rc < 0 ? rc
                 : work_session_stop(&scene.place, scene.runs, argc > 0 ? argv[0] : NULL, at_utc_ns,
-                                    id, &err);
+                                    opt_again, id, &err);
     rc = rc < 0 ? rc : say_stopped(&scene, id, &err);
     return rc < 0 ? cli_error(&err) : EXIT_CODE_DONE;
 }
@@ -540,7 +547,7 @@ static const struct command_verb session_verbs[] = {
      .run = session_start},
     {.name = "stop",
      .summary = N_("It is not any more."),
-     .usage = N_("[SESSION] [--at TIME]"),
+     .usage = N_("[SESSION] [--at TIME [--again]]"),
      .max_args = 1,
      .json = true,
      .operand = "",

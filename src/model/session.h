@@ -86,6 +86,7 @@ struct session {
     int64_t started_utc_ns, ended_utc_ns; /* ended 0: not ended, or not known */
     double length_s;                      /* up to now where it runs */
     size_t restarts;                      /* of the machine within it */
+    double clocks_apart_s; /* UTC less time since boot, within one boot; 0: nothing to speak of */
     double unsure_s; /* up to so much lies between restarts whose clocks contradict: not counted */
 
     struct session_run *runs; /* by start */

@@ -422,7 +422,18 @@ static struct quantity idle_share(const struct session *session) {
     return q;
 }
 
-static const char *length_detail(const struct session *session) {
+static const char *length_detail(const struct session *session, struct arena *arena) {
+    if (session->clocks_apart_s != 0.0) {
+        AUTO_STRBUF struct strbuf apart = STRBUF_INIT;
+        quantity_format_value(fabs(session->clocks_apart_s), UNIT_SECOND, &apart);
+        return arena_printf(arena,
+                            session->clocks_apart_s > 0.0
+                                ? _("UTC says %s more: the clock was set, or a container had a "
+                                    "time of its own; what counts is the time since boot")
+                                : _("UTC says %s less: the clock was set, or a container had a "
+                                    "time of its own; what counts is the time since boot"),
+                            strbuf_str(&apart));
+    }
     if (session->unsure_s > 0.0)
         return _("the clock was set back across a restart: what passed there is not known");
     switch (session->state) {
@@ -464,7 +475,7 @@ void session_sum(struct session_work *work, const struct session_input *input,
         UNIT_SECOND, session->length_s,
         work->length_is_at_least || session->unsure_s > 0.0 ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
         length_method(work));
-    session->reserved.detail = length_detail(session);
+    session->reserved.detail = length_detail(session, arena);
     double busy = sum_runs(session, &at_least);
     session->busy = quantity_bounded(
         UNIT_SECOND, busy, at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT, "union of its runs");

@@ -221,6 +221,20 @@ static double find_seen(const struct session_work *work, const struct session_in
     return fmax(seen, 0.0);
 }
 
+/* Within one boot UTC and BOOTTIME pass alike, unless the clock was set, or one of two records was
+ * written in a time namespace, whose BOOTTIME is another. Nobody can tell which: it is said. */
+#define APART_S 600.0
+
+static void find_apart(struct session_work *work, const struct session_moment *end) {
+    const struct session_moment *began = &work->began;
+    if (!is_same_boot(began, end->boot_id))
+        return;
+    double apart =
+        seconds_between(began->utc_ns, end->utc_ns) - seconds_between(began->boot_ns, end->boot_ns);
+    if (fabs(apart) > APART_S)
+        work->session->clocks_apart_s = apart;
+}
+
 static void end_at(struct session *session, double length_s) {
     session->length_s = length_s > 0.0 && isfinite(length_s) ? length_s : 0.0;
 }
@@ -232,6 +246,7 @@ void session_find_length(struct session_work *work, const struct session_input *
         int64_t given = json_get_int(work->stop, "at_utc_ns", 0);
         double end = session_at(work, &stop);
         session->state = SESSION_STOPPED;
+        find_apart(work, &stop);
         session->ended_is_given = given > 0;
         end_at(session, given > 0 ? end - exact_seconds(given, stop.utc_ns) : end);
         session->ended_utc_ns = session_utc(session, session->length_s);
@@ -239,6 +254,7 @@ void session_find_length(struct session_work *work, const struct session_input *
     }
     if (is_here(work, &input->now)) {
         session->state = SESSION_RUNNING;
+        find_apart(work, &input->now);
         end_at(session, session_at(work, &input->now));
         return;
     }

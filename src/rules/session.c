@@ -28,22 +28,57 @@ static int by_record(const void *a, const void *b) {
     return compare_events(*(const json_t *const *)a, *(const json_t *const *)b);
 }
 
-/* All events of a type (about: of one session), the first recorded first. */
-static size_t list_events(const struct session_input *input, const char *type, const char *about,
-                          struct arena *arena, const json_t ***ret_events) {
-    size_t most = json_array_size(input->events), count = 0;
-    const json_t **events = arena_alloc(arena, (most + 1) * sizeof(*events));
+/* An event about a session: kept with what it is about, so that each session finds its own. */
+struct about {
+    const char *session;
+    const json_t *event;
+};
+
+static int by_session(const void *a, const void *b) {
+    const struct about *x = a, *y = b;
+    int order = strcmp(x->session, y->session);
+    return order ? order : compare_events(x->event, y->event);
+}
+
+struct events {
+    const json_t **starts; /* the first recorded first */
+    size_t start_count;
+    struct about *rest; /* notes and stops, by session, the first recorded first */
+    size_t rest_count;
+};
+
+static void sort_out(const struct session_input *input, struct arena *arena,
+                     struct events *events) {
+    size_t most = json_array_size(input->events);
     struct session_moment moment;
+    *events = (struct events){.starts = arena_alloc(arena, (most + 1) * sizeof(*events->starts)),
+                              .rest = arena_alloc(arena, (most + 1) * sizeof(*events->rest))};
     for (size_t i = 0; i < most; i++) {
         const json_t *event = json_array_get(input->events, i);
-        if (is_type(event, type) && session_event_moment(event, &moment) &&
-            (!about || strcmp(json_get_text(event, "about", ""), about) == 0))
-            events[count++] = event;
+        if (is_type(event, "session-start") && session_event_moment(event, &moment))
+            events->starts[events->start_count++] = event;
+        else if ((is_type(event, "session-note") || is_type(event, "session-stop")) &&
+                 session_event_moment(event, &moment))
+            events->rest[events->rest_count++] =
+                (struct about){json_get_text(event, "about", ""), event};
     }
-    if (count > 1)
-        qsort(events, count, sizeof(*events), by_record);
-    *ret_events = events;
-    return count;
+    if (events->start_count > 1)
+        qsort(events->starts, events->start_count, sizeof(*events->starts), by_record);
+    if (events->rest_count > 1)
+        qsort(events->rest, events->rest_count, sizeof(*events->rest), by_session);
+}
+
+/* Where those about the session begin. */
+static size_t find_about(const struct events *events, const char *session) {
+    size_t low = 0, high = events->rest_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(events->rest[middle].session, session) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* ---- one session, without its runs ---- */
@@ -71,14 +106,26 @@ static void read_start(struct session_work *work) {
         session->started_utc_ns = began;
 }
 
-/* Of several stops the first holds: a session that was over cannot end later. */
+/* Of several stops the first holds: a session that was over cannot end later. Only one that says
+ * that it corrects an earlier one takes its place. */
+static void read_stop(struct session_work *work, const json_t *event) {
+    if (!work->stop || json_get_bool(event, "again", 0) == 1)
+        work->stop = event;
+}
+
 static void read_session(struct session_work *work, const struct session_input *input,
-                         struct arena *arena) {
-    const json_t **stops;
+                         const struct events *events, struct arena *arena) {
     read_start(work);
     const char *id = work->session->id;
-    work->note_count = list_events(input, "session-note", id, arena, &work->notes);
-    work->stop = list_events(input, "session-stop", id, arena, &stops) > 0 ? stops[0] : NULL;
+    size_t first = find_about(events, id), end = first;
+    while (end < events->rest_count && strcmp(events->rest[end].session, id) == 0)
+        end++;
+    work->notes = arena_alloc(arena, (end - first + 1) * sizeof(*work->notes));
+    for (size_t i = first; i < end; i++)
+        if (is_type(events->rest[i].event, "session-note"))
+            work->notes[work->note_count++] = events->rest[i].event;
+        else
+            read_stop(work, events->rest[i].event);
     session_find_frames(work, input, arena);
     session_find_length(work, input);
 }
@@ -185,13 +232,14 @@ static void assign_runs(struct session_work *works, size_t count, const struct s
 
 void session_derive(const struct session_input *input, struct arena *arena,
                     struct session_list *ret_list) {
-    const json_t **starts;
-    size_t count = list_events(input, "session-start", NULL, arena, &starts);
+    struct events events;
+    sort_out(input, arena, &events);
+    size_t count = events.start_count;
     struct session *sessions = arena_alloc(arena, (count + 1) * sizeof(*sessions));
     struct session_work *works = arena_alloc(arena, (count + 1) * sizeof(*works));
     for (size_t i = 0; i < count; i++) {
-        works[i] = (struct session_work){.session = &sessions[i], .start = starts[i]};
-        read_session(&works[i], input, arena);
+        works[i] = (struct session_work){.session = &sessions[i], .start = events.starts[i]};
+        read_session(&works[i], input, &events, arena);
     }
     find_superseded(works, count);
     assign_runs(works, count, input, arena);

@@ -252,14 +252,18 @@ static int find_session(const struct work_sessions *sessions, const char *ref,
 
 struct stop_check {
     struct runs *runs;
+    bool again;
     const char *id;
 };
 
 static int refuse_stopped(const struct session *session, struct err *err) {
     AUTO_STRBUF struct strbuf when = STRBUF_INIT;
     add_time(&when, session->ended_utc_ns);
-    return err_set(err, -EALREADY, "session-stopped", "the session was stopped already, at %s",
-                   strbuf_str(&when));
+    return err_set(
+        err, -EALREADY, "session-stopped",
+        "the session was stopped already, at %s: 'probelauf session stop %s --again --at "
+        "TIME' corrects that time",
+        strbuf_str(&when), work_session_tail(session->id));
 }
 
 static int may_stop(void *context, struct err *err) {
@@ -270,12 +274,38 @@ static int may_stop(void *context, struct err *err) {
     if (work_sessions_glimpse(check->runs, &sessions, &ignored) < 0 ||
         work_session_find(&sessions, check->id, &session, &ignored) < 0)
         return 0;
-    return session->state == SESSION_STOPPED ? refuse_stopped(session, err) : 0;
+    return session->state == SESSION_STOPPED && !check->again ? refuse_stopped(session, err) : 0;
 }
 
-static int check_stop(const struct session *session, int64_t at_utc_ns, int64_t now_utc_ns,
-                      struct err *err) {
-    if (session->state == SESSION_STOPPED)
+/* A later end must not reach into the session that came next on that machine. */
+static int check_next(const struct work_sessions *sessions, const struct session *session,
+                      int64_t at_utc_ns, struct err *err) {
+    const struct session_moment here = {.host = session->host, .machine = session->machine};
+    for (size_t i = 0; i < sessions->list.count; i++) {
+        const struct session *next = &sessions->list.items[i];
+        if (next->superseded_by || next->started_utc_ns <= session->started_utc_ns ||
+            next->started_utc_ns >= at_utc_ns || !is_of_here(next, &here))
+            continue;
+        AUTO_STRBUF struct strbuf began = STRBUF_INIT;
+        add_time(&began, next->started_utc_ns);
+        return err_set(err, -EINVAL, "session-overlap",
+                       "the next session of this machine began at %s: give '--at' an earlier time",
+                       strbuf_str(&began));
+    }
+    return 0;
+}
+
+static int check_again(const struct work_sessions *sessions, const struct session *session,
+                       int64_t at_utc_ns, struct err *err) {
+    if (session->state != SESSION_STOPPED)
+        return err_set(err, -EINVAL, "session-not-stopped",
+                       "the session has not been stopped yet: leave out '--again'");
+    return check_next(sessions, session, at_utc_ns, err);
+}
+
+static int check_stop(const struct session *session, int64_t at_utc_ns, bool again,
+                      int64_t now_utc_ns, struct err *err) {
+    if (session->state == SESSION_STOPPED && !again)
         return refuse_stopped(session, err);
     if (session->state == SESSION_UNENDED && at_utc_ns == 0)
         return err_set(err, -EINVAL, "session-elsewhere",
@@ -294,7 +324,7 @@ static int check_stop(const struct session *session, int64_t at_utc_ns, int64_t 
 }
 
 int work_session_stop(const struct place *place, struct runs *runs, const char *ref,
-                      int64_t at_utc_ns, char ret_id[UUID_TEXT_SIZE], struct err *err) {
+                      int64_t at_utc_ns, bool again, char ret_id[UUID_TEXT_SIZE], struct err *err) {
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     const struct session *session = NULL;
     char event_id[UUID_TEXT_SIZE];
@@ -303,13 +333,16 @@ int work_session_stop(const struct place *place, struct runs *runs, const char *
     if (rc < 0 && runs_need_ledger(runs, err) < 0)
         return err->code; /* it may be in what cannot be read */
     const struct session_moment now = work_session_now(sessions.arena);
-    rc = rc < 0 ? rc : check_stop(session, at_utc_ns, now.utc_ns, err);
+    rc = rc < 0 ? rc : check_stop(session, at_utc_ns, again, now.utc_ns, err);
+    rc = rc == 0 && again ? check_again(&sessions, session, at_utc_ns, err) : rc;
     if (rc < 0)
         return rc;
-    struct stop_check check = {.runs = runs, .id = session->id};
+    struct stop_check check = {.runs = runs, .again = again, .id = session->id};
     AUTO_JSON json_t *event = session_event("session-stop", session->study, session->id, &now);
     if (at_utc_ns > 0)
         json_put_int(event, "at_utc_ns", at_utc_ns);
+    if (again)
+        json_put_bool(event, "again", true);
     rc = event_write_if(place, runs_store(runs), session->study, event, may_stop, &check, event_id,
                         err);
     if (rc == 0) {

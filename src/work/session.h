@@ -70,10 +70,11 @@ int work_session_start(const struct place *place, struct runs *runs,
                        const struct work_session_start *start, char ret_id[UUID_TEXT_SIZE],
                        struct err *err);
 
-/* ref NULL: the running one. at_utc_ns 0: now. "session-none", "session-stopped",
- * "session-stop-before-start", "session-future", "session-elsewhere". */
+/* ref NULL: the running one. at_utc_ns 0: now. again: corrects the time of a session that was
+ * stopped. "session-none", "session-stopped", "session-not-stopped", "session-stop-before-start",
+ * "session-overlap", "session-future", "session-elsewhere". */
 int work_session_stop(const struct place *place, struct runs *runs, const char *ref,
-                      int64_t at_utc_ns, char ret_id[UUID_TEXT_SIZE], struct err *err);
+                      int64_t at_utc_ns, bool again, char ret_id[UUID_TEXT_SIZE], struct err *err);
 
 struct work_session_note {
     const char *ref; /* NULL: the running session */

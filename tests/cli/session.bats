@@ -115,6 +115,21 @@ assert s["amount"]["state"] == "open" and s["paid"]["reason"] == "no-offer"'
     run probelauf session start --began 90m
     fails 1 session-overlap
     probelauf session start --began 30m
+    # a time that was told wrong is told again
+    run probelauf session stop --at 10m --again
+    fails 1 session-not-stopped
+    run probelauf session stop @2 --at 20m --again
+    fails 1 session-overlap
+    [[ "$output" == *"an earlier time"* ]]
+    probelauf session stop @2 --at 90m --again
+    python -c "assert 1790 <= $(session 's["reserved"]["value"]' @2) < 1810"
+    probelauf session stop @2 --at 45m --again
+    python -c "assert 4490 <= $(session 's["reserved"]["value"]' @2) < 4510"
+    run probelauf session stop @2 --again
+    fails 2 usage-needs
+    run probelauf session stop @2 --at 50m
+    fails 1 session-stopped
+    [[ "$output" == *"--again --at TIME"* ]]
 }
 
 @test "reasons: words, numbers, spans, taken back" {

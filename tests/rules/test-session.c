@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -523,9 +524,79 @@ static void test_paid(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* A time namespace, or a clock that was set: within one boot both clocks pass alike. */
+static void test_clocks_apart(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 1000, 0);
+    about(event(s, "session-stop", "e1", BOOT_A, 1100, 4 * 3600), "s1");
+    const struct session *one = derive(s, BOOT_A, 1200, 4 * 3600 + 100);
+    assert_true(fabs(one->reserved.value - 100) < 1e-6);
+    assert_true(fabs(one->clocks_apart_s - (4 * 3600 - 100)) < 1e-6);
+    assert_non_null(strstr(one->reserved.detail, "UTC says"));
+}
+
+static void test_clocks_together(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 1000, 0);
+    about(event(s, "session-stop", "e1", BOOT_A, 1100, 160), "s1");
+    const struct session *one = derive(s, BOOT_A, 1200, 260);
+    assert_true(one->clocks_apart_s == 0.0);
+    assert_null(one->reserved.detail);
+}
+
+/* Of several stops the first holds, unless a later one corrects it. */
+static void test_stop_again(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 1000, 0);
+    about(event(s, "session-stop", "e1", BOOT_A, 1100, 100), "s1");
+    about(event(s, "session-stop", "e2", BOOT_A, 1200, 200), "s1");
+    assert_true(fabs(derive(s, BOOT_A, 1300, 300)->length_s - 100) < 1e-6);
+    json_t *again = about(event(s, "session-stop", "e3", BOOT_A, 1300, 300), "s1");
+    json_put_bool(again, "again", true);
+    json_put_int(again, "at_utc_ns", UTC0 + 50 * S);
+    const struct session *one = derive(s, BOOT_A, 1400, 400);
+    assert_true(one->ended_is_given);
+    assert_true(fabs(one->length_s - 50) < 1e-6);
+}
+
+/* Neighbours with one reason and text are one gap; another text is another gap. */
+static void test_equal_neighbours(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 1000, 0);
+    span(note(s, "n1", "decision", BOOT_A, 1100, 100), 0, 40);
+    span(note(s, "n2", "decision", BOOT_A, 1100, 100), 40, 80);
+    json_t *other = note(s, "n3", "decision", BOOT_A, 1100, 100);
+    json_put_text(other, "text", "which");
+    span(other, 80, 100);
+    const struct session *one = derive(s, BOOT_A, 1200, 200);
+    assert_int_equal(one->gap_count, 3);
+    assert_true(fabs(one->gaps[0].end_s - 80) < 1e-6);
+    assert_string_equal(one->gaps[1].text, "which");
+    assert_int_equal(one->gaps[2].reason, SESSION_UNKNOWN);
+    assert_true(one->gaps[2].running);
+}
+
+/* A note without an end is about the gap in which it was given, though its start has moved. */
+static void test_note_that_goes_on(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 1000, 0);
+    run_at(s, BOOT_A, 1010, 10, 20);
+    span(note(s, "n1", "decision", BOOT_A, 1050, 50), 29.5, 0); /* the run took longer than it */
+    run_at(s, BOOT_A, 1100, 100, 20);
+    const struct session *one = derive(s, BOOT_A, 1200, 200);
+    assert_int_equal(one->gap_count, 3);
+    assert_int_equal(one->gaps[1].reason, SESSION_DECISION);
+    assert_int_equal(one->gaps[2].reason, SESSION_UNKNOWN);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_runs_and_gaps),
+        TEST(test_clocks_apart),
+        TEST(test_clocks_together),
+        TEST(test_stop_again),
+        TEST(test_equal_neighbours),
+        TEST(test_note_that_goes_on),
         TEST(test_clock_set_back),
         TEST(test_cut_to_the_session),
         TEST(test_given_times),

@@ -71,9 +71,10 @@ static void test_restart(void **state) {
     struct work_session_noted noted;
     must(work_session_note(&home->place, runs, &note, &noted, &err), &err);
     assert_string_equal(noted.session, id);
-    must(work_session_stop(&home->place, runs, NULL, 0, other, &err), &err);
+    must(work_session_stop(&home->place, runs, NULL, 0, false, other, &err), &err);
     assert_string_equal(other, id);
-    assert_id(work_session_stop(&home->place, runs, id, 0, other, &err), &err, "session-stopped");
+    assert_id(work_session_stop(&home->place, runs, id, 0, false, other, &err), &err,
+              "session-stopped");
     err_clear(&err);
     AUTO_WORK_SESSIONS struct work_sessions after = {0};
     must(work_sessions_open(runs, WORK_SESSIONS_ALL, NULL, &after, &err), &err);
@@ -108,10 +109,11 @@ static void test_without_a_ledger(void **state) {
     /* what waits beside the ledger is known: it runs, and it can be stopped */
     assert_id(work_session_start(&home->place, runs, &start, late, &err), &err, "session-running");
     err_clear(&err);
-    must(work_session_stop(&home->place, runs, NULL, 0, late, &err), &err);
+    must(work_session_stop(&home->place, runs, NULL, 0, false, late, &err), &err);
     assert_string_equal(late, id);
     AUTO_RUNS struct runs *after = open_runs(&home->place);
-    assert_id(work_session_stop(&home->place, after, NULL, 0, late, &err), &err, "ledger-damaged");
+    assert_id(work_session_stop(&home->place, after, NULL, 0, false, late, &err), &err,
+              "ledger-damaged");
     assert_id(work_session_start(&home->place, after, &start, late, &err), &err, "ledger-damaged");
 }
 
@@ -131,7 +133,7 @@ static void test_another_ledger(void **state) {
     struct err err = ERR_INIT;
     write_start(home, HOUR_NS, id);
     AUTO_RUNS struct runs *runs = open_runs(&home->place);
-    must(work_session_stop(&home->place, runs, NULL, 0, other, &err), &err);
+    must(work_session_stop(&home->place, runs, NULL, 0, false, other, &err), &err);
     AUTO_FREE char *folder = mem_printf("%s/away", home->path);
     AUTO_FREE char *url = mem_printf("sqlite:%s/ledger.db", folder);
     const char *const dirs[] = {folder, NULL};
