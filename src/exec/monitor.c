@@ -231,7 +231,8 @@ static void fill_end(struct monitor *monitor, const struct clock_stamp *stamp) {
     }
     end->wall_is_at_least = tree_is_hidden(monitor->tree) || end->survivor_count > 0 ||
                             !monitor->command_ended || monitor->budget_hit ||
-                            end->watching != WATCHING_NONE; /* it was there before */
+                            end->watching == WATCHING_OUT_OF_TIME ||
+                            end->watching == WATCHING_STOPPED;
 }
 
 bool monitor_finish(struct monitor *monitor) {

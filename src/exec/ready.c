@@ -55,8 +55,8 @@ static void start_helper(struct recorder *recorder, struct ready *ready) {
                                .dies_with_parent = true,
                                .main = ready_address_main,
                                .context = &context};
-    if (ready->starts++ >= STARTS_MAX)
-        return;
+    if (ready->starts > STARTS_MAX || ready->starts++ == STARTS_MAX)
+        return; /* beyond that nobody asks any more */
     pid_t pid = helper_start(recorder->shared, &spec);
     ready->helper = pid > 0 ? pid : 0;
 }
@@ -91,15 +91,47 @@ struct ready *ready_start(struct recorder *recorder) {
     return ready;
 }
 
+/* ---- what was not seen ---- */
+
+static bool is_unread(const struct recorder *recorder, size_t index) {
+    const struct stream_facts *stream = &recorder->shared->streams[index + 1];
+    bool is_in_other = index == 1 && stream->shared_with == 1 && recorder->channel[0] != NULL;
+    return recorder->channel[index] == NULL && stream->was != STREAM_CLOSED && !is_in_other;
+}
+
+/* Where the line may be, or the answer may have come, without our knowing; NULL: nowhere. */
+static const char *why_unseen(const struct recorder *recorder, const struct ready *ready,
+                              bool last) {
+    const struct shared *shared = recorder->shared;
+    if (ready->pattern == NULL) {
+        bool gave_up = ready->starts > STARTS_MAX && !is_settled(shared);
+        if (!atomic_load(&shared->ready_asked))
+            return N_("the address could not be asked");
+        return gave_up ? N_("the address could not be asked to the end") : NULL;
+    }
+    if (is_unread(recorder, 0))
+        return is_unread(recorder, 1) ? N_("the output was not read")
+                                      : N_("standard output was not read");
+    if (is_unread(recorder, 1))
+        return N_("standard error was not read");
+    for (size_t i = 0; i < SHARED_CHANNELS; i++)
+        if (recorder->channel[i] != NULL && !text_channel_has_all(recorder->channel[i], last))
+            return N_("no line matched of the output that could be looked at, and that was not "
+                      "all of it");
+    return NULL;
+}
+
 /* ---- records ---- */
 
 static bool write_begin(struct recorder *recorder, const char *phase, const char *line,
-                        int64_t t_ns) {
+                        int64_t t_ns, bool is_unseen) {
     json_t *record = json_object();
     json_put_int(record, "t_ns", t_ns < 0 ? 0 : t_ns);
     json_put_text(record, "event", "begin");
     json_put_text(record, "name", phase);
     json_put_text(record, "source", "ready");
+    if (is_unseen)
+        json_put_bool(record, "unseen", true);
     if (line != NULL) {
         AUTO_STRBUF struct strbuf masked = STRBUF_INIT;
         secret_mask(line, strlen(line), &masked);
@@ -108,14 +140,18 @@ static bool write_begin(struct recorder *recorder, const char *phase, const char
     return recorder_write(recorder, JOURNAL_PHASE, record, false);
 }
 
-/* What ran already may have been ready already: its loading is seen only if it was not. */
+/* What ran already may have been ready already: its loading is seen only if it was not. Nor is it
+ * seen while the line may have come where nobody looks: until the line comes. */
 static void write_load(struct recorder *recorder, const struct ready *ready) {
     struct recorder_past *past = &recorder->past;
     bool was_before = atomic_load(&recorder->shared->ready_before);
-    bool knows = recorder->options->attach == 0 || ready->pattern != NULL ||
-                 atomic_load(&recorder->shared->ready_asked);
+    bool is_line = ready->pattern != NULL;
+    bool came = atomic_load(&recorder->shared->ready_t_ns) != 0;
+    bool knows =
+        is_line ? came || why_unseen(recorder, ready, false) == NULL
+                : recorder->options->attach == 0 || atomic_load(&recorder->shared->ready_asked);
     if (!past->has_ready_load && !was_before && knows)
-        past->has_ready_load = write_begin(recorder, "load", NULL, 0);
+        past->has_ready_load = write_begin(recorder, "load", NULL, 0, false);
 }
 
 static void write_compute(struct recorder *recorder, const char *line) {
@@ -125,7 +161,8 @@ static void write_compute(struct recorder *recorder, const char *line) {
     bool is_ready =
         t_ns != 0 || (atomic_load(&shared->ready_before) && recorder->options->attach != 0);
     if (!past->has_ready_compute && is_ready)
-        past->has_ready_compute = write_begin(recorder, "compute", line, t_ns);
+        past->has_ready_compute =
+            write_begin(recorder, "compute", line, t_ns, atomic_load(&shared->ready_unseen));
 }
 
 void ready_begin(struct recorder *recorder, struct ready *ready) {
@@ -151,6 +188,8 @@ bool ready_is_line(const struct recorder *recorder, const struct ready *ready, c
 
 void ready_take_line(struct recorder *recorder, struct ready *ready, const char *line,
                      int64_t t_ns) {
+    bool is_unseen = why_unseen(recorder, ready, false) != NULL;
+    atomic_store(&recorder->shared->ready_unseen, is_unseen);
     atomic_store(&recorder->shared->ready_t_ns, t_ns > 0 ? t_ns : 1);
     write_load(recorder, ready);
     write_compute(recorder, line);
@@ -158,17 +197,9 @@ void ready_take_line(struct recorder *recorder, struct ready *ready, const char 
 
 /* ---- the end ---- */
 
-static const char *why_no_line(const struct recorder *recorder) {
-    bool any = false, all = true;
-    for (size_t i = 0; i < SHARED_CHANNELS; i++) {
-        any = any || recorder->channel[i] != NULL;
-        all =
-            all && (recorder->channel[i] == NULL || text_channel_unseen(recorder->channel[i]) == 0);
-    }
-    if (!any)
-        return N_("the output was not read");
-    return all ? N_("no line of the output matched")
-               : N_("no line matched of the output that could be looked at");
+static void put_why_unseen(json_t *json, const char *why) {
+    json_put_text(json, "reason", why);
+    json_put_bool(json, "unseen", true);
 }
 
 static void put_why_no_answer(json_t *json, const struct shared *shared) {
@@ -197,14 +228,20 @@ json_t *ready_finish(struct recorder *recorder, struct ready *ready) {
         recorder_reap(recorder); /* it may wait for an answer: it is not waited for */
     json_t *json = json_object();
     int64_t t_ns = atomic_load(&recorder->shared->ready_t_ns);
-    if (t_ns != 0)
+    const char *unseen = why_unseen(recorder, ready, true);
+    if (t_ns != 0) {
         json_put_int(json, "t_ns", t_ns);
-    else if (atomic_load(&recorder->shared->ready_before) && recorder->options->attach != 0)
+        if (atomic_load(&recorder->shared->ready_unseen))
+            json_put_bool(json, "unseen", true);
+    } else if (atomic_load(&recorder->shared->ready_before) && recorder->options->attach != 0) {
         json_put_bool(json, "before", true);
-    else if (ready->pattern != NULL)
-        json_put_text(json, "reason", why_no_line(recorder));
-    else
+    } else if (unseen != NULL) {
+        put_why_unseen(json, unseen);
+    } else if (ready->pattern != NULL) {
+        json_put_text(json, "reason", N_("no line of the output matched"));
+    } else {
         put_why_no_answer(json, recorder->shared);
+    }
     return json;
 }
 

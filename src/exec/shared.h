@@ -235,6 +235,7 @@ struct shared {
     _Atomic int ready_status;   /* the last answer: HTTP status, or negative errno; 0: none */
     _Atomic bool ready_asked;   /* a first question was answered, or not */
     _Atomic bool ready_before;  /* ready already when nothing was started, or watched, yet */
+    _Atomic bool ready_unseen;  /* the line came, but may have come before where nobody looked */
     _Atomic uint32_t gpu_count; /* entries of gpu that are in use */
     struct shared_gpu gpu[SHARED_GPUS];
     int64_t gpu_recorded_t_ns; /* samples of GPUs up to here are in the journal; 0: none */

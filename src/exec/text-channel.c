@@ -124,13 +124,14 @@ static void take_line(const char *line, size_t length, uint64_t offset, void *co
                         line_t_ns(channel, offset));
     if (offset < atomic_load(&channel->ring->phased))
         return; /* a recorder before us has it */
-    if (channel->known != NULL && phase_lines_may_have(line, length)) {
+    /* What the user says of a line is what it means. */
+    if (channel->context->patterns != NULL &&
+        pattern_set_match(channel->context->patterns, line, &phase, &event)) {
+        write_phase(channel, phase_record(phase, event, line, line_t_ns(channel, offset)), offset);
+    } else if (channel->known != NULL && phase_lines_may_have(line, length)) {
         struct known_line known = {channel, line, offset};
         phase_lines_take(channel->known, line, take_known, &known);
     }
-    if (channel->context->patterns != NULL &&
-        pattern_set_match(channel->context->patterns, line, &phase, &event))
-        write_phase(channel, phase_record(phase, event, line, line_t_ns(channel, offset)), offset);
 }
 
 /* ---- setting up ---- */
@@ -206,6 +207,12 @@ uint64_t text_channel_bytes(const struct text_channel *channel) {
 
 uint64_t text_channel_unseen(const struct text_channel *channel) {
     return atomic_load(&channel->ring->unseen);
+}
+
+bool text_channel_has_all(const struct text_channel *channel, bool last) {
+    return text_channel_unseen(channel) == 0 &&
+           (channel->splitter == NULL || !line_splitter_has_cut(channel->splitter)) &&
+           (!last || channel->offset >= text_channel_bytes(channel));
 }
 
 static size_t read_piece(struct text_channel *channel, char *piece, uint64_t *ret_missed) {

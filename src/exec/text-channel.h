@@ -27,6 +27,8 @@ void text_channel_finish(struct text_channel *channel, struct recorder *recorder
 const char *text_channel_name(const struct text_channel *channel); /* "stdout", "stderr", "both" */
 uint64_t text_channel_bytes(const struct text_channel *channel);   /* that the stream has carried */
 uint64_t text_channel_unseen(const struct text_channel *channel);
+/* Nothing was passed over or cut so far; last: and nothing waits to be looked at. */
+bool text_channel_has_all(const struct text_channel *channel, bool last);
 
 /* Some channel has used up its share: bells are not answered until the next second. */
 bool text_channels_are_busy(struct text_channel *const *channels, size_t count);

@@ -26,7 +26,9 @@ struct fold {
 
     /* from fold_time on */
     bool has_wall, wall_is_at_least;
-    int64_t horizon_ns; /* wall, or for a running run the time that is known so far */
+    bool is_attached;     /* it had run before: what began at 0 began earlier */
+    bool end_is_at_least; /* it may have gone on behind the end of the wall time */
+    int64_t horizon_ns;   /* wall, or for a running run the time that is known so far */
 };
 
 /* Times beyond this (146 years) are damage or a lie. */
@@ -44,10 +46,11 @@ void fold_add_gap(struct fold *fold, const char *what, const char *reason, int64
 /* Why a value that a finished record would hold is not there. */
 enum quantity_reason fold_absence(const struct fold *fold);
 
-void fold_time(struct fold *fold);   /* wall, command */
-void fold_phases(struct fold *fold); /* phases, result_complete; after fold_time */
-void fold_host(struct fold *fold);   /* cpu, memory, io, processes, monitor */
-void fold_work(struct fold *fold);   /* items, length, batch, shape, results, bad marks */
+extern const char *const fold_since_attached; /* to translate */
+void fold_time(struct fold *fold);            /* wall, command */
+void fold_phases(struct fold *fold);          /* phases, result_complete; after fold_time */
+void fold_host(struct fold *fold);            /* cpu, memory, io, processes, monitor */
+void fold_work(struct fold *fold);            /* items, length, batch, shape, results, bad marks */
 void fold_series(struct fold *fold, const void *bytes, size_t length);
 /* Latest tick of all CHUNKs; -1: none. */
 int64_t fold_last_tick(const void *bytes, size_t length);

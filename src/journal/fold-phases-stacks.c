@@ -213,3 +213,102 @@ void fold_phases_add_stacks(const struct fold *fold, phases_event_fn each, void 
     }
     *ret_told = lines.told;
 }
+
+/* ---- lines that come at one time ---- */
+
+static bool is_same_event(const struct phases_event *a, const struct phases_event *b) {
+    return a->kind == b->kind && a->name != NULL && b->name != NULL &&
+           strcmp(a->name, b->name) == 0;
+}
+
+/* Events at one time, [from, to). */
+static size_t end_of_moment(const struct phases_event *events, size_t count, size_t from,
+                            bool *ret_users_begin) {
+    size_t to = from;
+    *ret_users_begin = false;
+    for (; to < count; to++) {
+        const struct phases_event *event = &events[to];
+        if (event->t_ns != events[from].t_ns) {
+            break;
+        }
+        *ret_users_begin |= event->pid == PHASES_USER_PID && event->kind == PHASES_BEGIN;
+    }
+    return to;
+}
+
+size_t fold_phases_yield_to_user(struct phases_event *events, size_t count) {
+    size_t kept = 0;
+    bool users_begin;
+    for (size_t i = 0, to; i < count; i = to) {
+        to = end_of_moment(events, count, i, &users_begin);
+        for (size_t k = i; k < to; k++) {
+            const struct phases_event event = events[k];
+            if (!users_begin || event.pid == PHASES_USER_PID || event.kind != PHASES_BEGIN) {
+                events[kept++] = event;
+            }
+        }
+    }
+    return kept;
+}
+
+/* Their order is known, their times are not. A line that says again what the one before said is
+ * harmless, and so is one of a known program that ends what a line of the user ends as well. */
+bool fold_phases_came_together(const struct phases_event *events, size_t count) {
+    bool users_begin;
+    for (size_t i = 0, to; i < count; i = to) {
+        const struct phases_event *last = NULL;
+        to = end_of_moment(events, count, i, &users_begin);
+        for (size_t k = i; k < to; k++) {
+            const struct phases_event *event = &events[k];
+            if (users_begin && event->pid != PHASES_USER_PID) {
+                continue;
+            }
+            if (last != NULL && !is_same_event(event, last)) {
+                return true;
+            }
+            last = event;
+        }
+    }
+    return false;
+}
+
+/* ---- beside the lines that the user names ---- */
+
+static int by_pid(const void *a, const void *b) {
+    const struct phases_event *x = a, *y = b;
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+void fold_phases_end_each_other(const struct phases_event *events, size_t count,
+                                phases_event_fn each, void *context) {
+    /* of known programs since the last begin of the user's, and what follows from all of them */
+    AUTO_FREE struct phases_event *known = mem_alloc((count + 1) * sizeof *known);
+    AUTO_FREE struct phases_event *gone = mem_alloc((2 * count + 1) * sizeof *gone);
+    size_t known_count = 0, gone_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct phases_event *event = &events[i];
+        bool is_begin = event->kind == PHASES_BEGIN;
+        struct phases_event end = {
+            .kind = PHASES_GONE, .t_ns = event->t_ns, .pid = PHASES_USER_PID};
+        if (event->pid != PHASES_USER_PID) {
+            known[known_count++] = *event;
+            if (is_begin) {
+                gone[gone_count++] = end;
+            }
+            continue;
+        }
+        if (known_count > 1) {
+            qsort(known, known_count, sizeof *known, by_pid);
+        }
+        for (size_t k = 0; k < known_count && is_begin; k++) {
+            end.pid = known[k].pid;
+            if (k == 0 || known[k - 1].pid != end.pid) {
+                gone[gone_count++] = end;
+            }
+        }
+        known_count = is_begin ? 0 : known_count;
+    }
+    for (size_t i = 0; i < gone_count; i++) {
+        each(&gone[i], context);
+    }
+}

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define NAMES_SHOWN 6u
+#define HOOK_SWITCH "PROBELAUF_PYTHON"
 
 /* What an agent said, by its last words. */
 struct said {
@@ -92,37 +93,64 @@ static long find_python(const json_t *command) {
     return -1;
 }
 
-static bool has_interpreters(const struct fold *fold) {
-    return json_array_size(json_get_array(fold->run->environment, "interpreters")) > 0;
+/* A Python process belonged to the run: the command, the script that it is, or a process that was
+ * seen; one that merely lies in PATH did not. */
+static bool had_python(const struct fold *fold, const json_t *command) {
+    static const char *const sources[] = {"command", "script", "process"};
+    const json_t *interpreters = json_get_array(fold->run->environment, "interpreters");
+    const char *program = json_string_value(json_array_get(command, 0));
+    if (program != NULL && is_python(program)) {
+        return true;
+    }
+    for (size_t i = 0; i < json_array_size(interpreters); i++) {
+        const char *source = json_get_text(json_array_get(interpreters, i), "source", "");
+        for (size_t k = 0; k < ARRAY_LENGTH(sources); k++) {
+            if (strcmp(source, sources[k]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
-static const char *why_hook(const struct fold *fold, const json_t *agents) {
+/* Why, and what to do about it where that is not what is always to be done; NULL: none. */
+struct reason {
+    const char *why, *remedy;
+};
+
+static struct reason why_hook(const struct fold *fold, const json_t *agents) {
     const json_t *hook = json_get_object(agents, "python-hook");
     const json_t *command = json_get_array(fold->run->start, "command");
     struct arena *arena = fold->run->arena;
     struct said said = find_said(fold, "python-hook");
-    long python = find_python(command);
     bool is_on = json_get_bool(hook, "on", false) == 1;
-    if (hook == NULL || (python < 0 && !has_interpreters(fold) && !said.hello)) {
-        return NULL;
+    if (hook == NULL || (!said.hello && !had_python(fold, command))) {
+        return (struct reason){NULL, NULL};
     }
-    if (!is_on) {
-        return arena_printf(arena, _("the Python hook was off: %s"),
-                            msg_get(json_get_text(hook, "reason", N_("no reason was recorded"))));
-    }
-    if (said.off != NULL || said.trouble != NULL) {
-        return arena_printf(arena, _("the Python hook told nothing: %s"),
-                            said.off != NULL ? said.off : said.trouble);
+    const char *off = !is_on ? msg_get(json_get_text(hook, "reason", N_("no reason was recorded")))
+                      : said.off != NULL ? said.off
+                                         : said.trouble;
+    if (off != NULL) {
+        bool is_switch = strcmp(off, HOOK_SWITCH "=0") == 0;
+        return (struct reason){
+            is_on ? arena_printf(arena, _("the Python hook told nothing: %s"), off)
+                  : arena_printf(arena, _("the Python hook was off: %s"), off),
+            is_switch ? _("leave " HOOK_SWITCH " out, or mark the phases") : NULL};
     }
     if (said.hello) {
-        return _("the Python hook saw no call that it knows to load or to compute");
+        return (struct reason){_("the Python hook saw no call that it knows to load or to compute"),
+                               NULL};
     }
+    long python = find_python(command);
     char option = python >= 0 ? silencing_option(command, (size_t)python) : '\0';
     if (option != '\0') {
-        return arena_printf(arena, _("the Python hook did not report: python -%c keeps it out"),
-                            option);
+        return (struct reason){
+            arena_printf(arena, _("the Python hook did not report: python -%c keeps it out"),
+                         option),
+            arena_printf(arena, _("leave -%c out, or mark the phases"), option)};
     }
-    return _("the Python hook did not report: python -I, -S or -E, or another interpreter");
+    return (struct reason){
+        _("the Python hook did not report: python -I, -S or -E, or another interpreter"), NULL};
 }
 
 /* ---- NVTX ---- */
@@ -141,26 +169,49 @@ static const char *names_seen(const struct fold *fold, const json_t *names) {
     return arena_strdup(fold->run->arena, strbuf_str(&list));
 }
 
-static const char *why_nvtx(const struct fold *fold, const json_t *agents) {
+static struct reason why_nvtx(const struct fold *fold, const json_t *agents) {
     const json_t *nvtx = json_get_object(agents, "nvtx");
     struct said said = find_said(fold, "nvtx");
-    int64_t mapped = json_get_int(nvtx, "mapped", 0);
     struct arena *arena = fold->run->arena;
     if (json_array_size(said.names) > 0) {
-        return arena_printf(arena,
-                            _("NVTX ranges came that mean no phase: %s; map them in phases.nvtx of "
-                              "the plan"),
-                            names_seen(fold, said.names));
+        return (struct reason){arena_printf(arena, _("NVTX ranges came that mean no phase: %s"),
+                                            names_seen(fold, said.names)),
+                               _("map them in phases.nvtx of the plan")};
     }
-    if (mapped == 0) {
-        return NULL;
+    if (json_get_int(nvtx, "mapped", 0) == 0) {
+        return (struct reason){NULL, NULL};
     }
     if (json_get_bool(nvtx, "on", false) != 1) {
-        return arena_printf(arena, _("NVTX ranges were not received: %s"),
-                            msg_get(json_get_text(nvtx, "reason", N_("no reason was recorded"))));
+        return (struct reason){
+            arena_printf(arena, _("NVTX ranges were not received: %s"),
+                         msg_get(json_get_text(nvtx, "reason", N_("no reason was recorded")))),
+            NULL};
     }
-    return said.hello ? _("no NVTX range came")
-                      : _("no NVTX markers: no program of the run asked for their receiver");
+    return (struct reason){said.hello ? _("no NVTX range came")
+                                      : _("no NVTX markers: no program of the run asked for their "
+                                          "receiver"),
+                           NULL};
+}
+
+/* ---- --ready ---- */
+
+bool fold_phases_ready_is_unseen(const struct fold *fold) {
+    const json_t *ready = json_get_object(fold->run->end, "ready");
+    return json_get_text(ready, "reason", NULL) != NULL &&
+           json_get_bool(ready, "unseen", false) == 1;
+}
+
+static struct reason why_ready(const struct fold *fold) {
+    const char *why = json_get_text(json_get_object(fold->run->end, "ready"), "reason", NULL);
+    if (why == NULL) {
+        return (struct reason){NULL, NULL};
+    }
+    return (struct reason){
+        arena_printf(fold->run->arena, _("when it was ready was not seen: %s"), msg_get(why)),
+        fold_phases_ready_is_unseen(fold)
+            ? _("let all of its output be read (no /dev/null, no --tee none), or give --ready an "
+                "http:// address")
+            : NULL};
 }
 
 /* ---- all of it ---- */
@@ -178,16 +229,34 @@ const char *fold_phases_why(const struct fold *fold, enum phases_source source) 
         [PHASES_READY] = N_("what --ready waits for tells nothing of this phase"),
         [PHASES_MARK] = N_("no mark began this phase"),
     };
-    const char *text = msg_get(why[source]);
     if (source != PHASES_NONE) {
+        return msg_get(why[source]);
+    }
+    const struct run *run = fold->run;
+    bool is_attached = json_object_get(run->start, "attach") != NULL;
+    const char *text = is_attached ? _("nothing in a process that ran already tells its phases "
+                                       "apart; --phase names what all of it is")
+                                   : msg_get(why[source]);
+    if (run->apart_why == NULL) {
         return text;
     }
+    return arena_printf(run->arena, "%s; %s%s%s", text, run->apart_why,
+                        run->apart_remedy != NULL ? "; " : "",
+                        run->apart_remedy != NULL ? run->apart_remedy : "");
+}
+
+void fold_phases_find_why(struct fold *fold) {
     const json_t *agents = json_get_object(fold->run->start, "agents");
-    const char *const more[] = {why_hook(fold, agents), why_nvtx(fold, agents)};
-    for (size_t i = 0; i < ARRAY_LENGTH(more); i++) {
-        if (more[i] != NULL) {
-            text = arena_printf(fold->run->arena, "%s; %s", text, more[i]);
+    struct run *run = fold->run;
+    const struct reason all[] = {why_ready(fold), why_hook(fold, agents), why_nvtx(fold, agents)};
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++) {
+        if (all[i].why != NULL) {
+            run->apart_why = run->apart_why == NULL
+                                 ? all[i].why
+                                 : arena_printf(run->arena, "%s; %s", run->apart_why, all[i].why);
+        }
+        if (run->apart_remedy == NULL) {
+            run->apart_remedy = all[i].remedy;
         }
     }
-    return text;
 }

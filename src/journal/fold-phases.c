@@ -48,6 +48,7 @@ struct timeline {
     size_t stretch_count;
     int64_t sum_ns[PHASE_COUNT_];
     bool begun[PHASE_COUNT_];
+    bool by_stack[PHASE_COUNT_]; /* lines of known programs tell it */
     size_t phase_capacity;
     size_t unplaced; /* marks of phases without a time */
     bool together;   /* lines of several phases came at once: nobody read when each was printed */
@@ -172,29 +173,51 @@ static bool has_begin(const struct timeline *timeline) {
     return false;
 }
 
-static bool is_same_event(const struct phases_event *a, const struct phases_event *b) {
-    return a->kind == b->kind && a->name != NULL && b->name != NULL &&
-           strcmp(a->name, b->name) == 0;
-}
-
-/* Output that is buffered comes in blocks, whose lines share the time at which they were read:
- * their order is known, their times are not. A line that says again what the one before said is
- * harmless.
- */
-static bool came_together(const struct timeline *timeline) {
-    for (size_t i = 1; i < timeline->event_count; i++) {
-        const struct phases_event *last = &timeline->events[i - 1], *event = &timeline->events[i];
-        if (event->t_ns == last->t_ns && !is_same_event(event, last)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---- the source ---- */
 
-static void add_stack_event(const struct phases_event *event, void *timeline) {
+static void add_any_event(const struct phases_event *event, void *timeline) {
     add_event(timeline, *event);
+}
+
+static void add_stack_event(const struct phases_event *event, void *context) {
+    struct timeline *timeline = context;
+    timeline->by_stack[event->phase] = true;
+    add_event(timeline, *event);
+}
+
+/* Lines of known programs beside those of the user: of a phase that the user's lines begin those
+ * alone tell. */
+struct lines_of_both {
+    struct timeline *timeline;
+    bool is_users[PHASE_COUNT_];
+};
+
+static void add_beside_user(const struct phases_event *event, void *context) {
+    struct lines_of_both *both = context;
+    if (!both->is_users[event->phase]) {
+        add_stack_event(event, both->timeline);
+    }
+}
+
+static int by_time_read(const void *a, const void *b) {
+    const struct phases_event *x = a, *y = b;
+    if (x->t_ns != y->t_ns) {
+        return x->t_ns < y->t_ns ? -1 : 1;
+    }
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static void add_lines(struct timeline *timeline) {
+    struct lines_of_both both = {.timeline = timeline};
+    add_records(timeline, "pattern");
+    if (!has_begin(timeline)) {
+        return;
+    }
+    for (size_t i = 0; i < timeline->event_count; i++) {
+        timeline->events[i].pid = PHASES_USER_PID;
+        both.is_users[timeline->events[i].phase] |= timeline->events[i].kind == PHASES_BEGIN;
+    }
+    fold_phases_add_stacks(timeline->fold, add_beside_user, &both, &timeline->told);
 }
 
 /* Adds the events of one source; false: it began no phase. */
@@ -202,12 +225,16 @@ static bool take_source(struct timeline *timeline, enum phases_source source) {
     const char *option = json_get_text(timeline->fold->run->start, "phase", NULL);
     enum phase phase;
     timeline->event_count = 0;
+    timeline->told = false;
+    memset(timeline->by_stack, 0, sizeof timeline->by_stack);
     switch (source) {
     case PHASES_MARK:
         add_marks(timeline);
         break;
     case PHASES_READY:
-        add_records(timeline, "ready");
+        if (!fold_phases_ready_is_unseen(timeline->fold)) {
+            add_records(timeline, "ready");
+        }
         break;
     case PHASES_NVTX:
         add_agent(timeline, "nvtx");
@@ -216,7 +243,7 @@ static bool take_source(struct timeline *timeline, enum phases_source source) {
         add_agent(timeline, "python-hook");
         break;
     case PHASES_PATTERN:
-        add_records(timeline, "pattern");
+        add_lines(timeline);
         break;
     case PHASES_STACK:
         fold_phases_add_stacks(timeline->fold, add_stack_event, timeline, &timeline->told);
@@ -238,14 +265,21 @@ static void find_source(struct timeline *timeline) {
     enum phases_source source = PHASES_SOURCE_COUNT_;
     while (source > PHASES_NONE && !take_source(timeline, --source)) {
     }
+    if (source == PHASES_PATTERN && timeline->event_count > 0) {
+        qsort(timeline->events, timeline->event_count, sizeof *timeline->events, by_time_read);
+        timeline->event_count = fold_phases_yield_to_user(timeline->events, timeline->event_count);
+    }
     if (source == PHASES_PATTERN || source == PHASES_STACK) {
-        timeline->together = came_together(timeline);
+        timeline->together = fold_phases_came_together(timeline->events, timeline->event_count);
+    }
+    if (source == PHASES_PATTERN && !timeline->together) {
+        fold_phases_end_each_other(timeline->events, timeline->event_count, add_any_event,
+                                   timeline);
     }
     timeline->source = timeline->together ? PHASES_NONE : source;
     timeline->event_count = timeline->source == PHASES_NONE ? 0 : timeline->event_count;
     bool is_agent = source == PHASES_NVTX || source == PHASES_PYTHON_HOOK;
     timeline->limited = timeline->limited && is_agent;
-    timeline->told = timeline->told && timeline->source == PHASES_STACK;
 }
 
 /* ---- stretches of single processes ---- */
@@ -413,8 +447,9 @@ static void add_nested(struct timeline *timeline, const struct phases_event *eve
     }
 }
 
-static bool is_nested(enum phases_source source) {
-    return source == PHASES_NVTX || source == PHASES_PYTHON_HOOK || source == PHASES_STACK;
+static bool is_nested(enum phases_source source, int64_t pid) {
+    return source == PHASES_NVTX || source == PHASES_PYTHON_HOOK || source == PHASES_STACK ||
+           (source == PHASES_PATTERN && pid != PHASES_USER_PID);
 }
 
 static void clip(struct stretch *stretch, int64_t horizon_ns) {
@@ -436,7 +471,7 @@ static void find_stretches(struct timeline *timeline) {
                timeline->events[i + count].pid == timeline->events[i].pid) {
             count++;
         }
-        if (is_nested(timeline->source)) {
+        if (is_nested(timeline->source, timeline->events[i].pid)) {
             add_nested(timeline, timeline->events + i, count);
         } else {
             add_process(timeline, timeline->events + i, count);
@@ -572,6 +607,19 @@ static struct quantity not_begun(const struct timeline *timeline) {
                          fold_phases_why(timeline->fold, timeline->source));
 }
 
+/* The line may have come before, where nobody looked. */
+static bool is_maybe_late(const struct timeline *timeline) {
+    const json_t *phases = timeline->fold->phases;
+    for (size_t i = 0; i < json_array_size(phases) && timeline->source == PHASES_READY; i++) {
+        const json_t *record = json_array_get(phases, i);
+        if (strcmp(json_get_text(record, "source", ""), "ready") == 0 &&
+            json_get_bool(record, "unseen", false) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What was waited for never came: loading went on to the end, and beyond. */
 static bool never_ready(const struct timeline *timeline) {
     return timeline->source == PHASES_READY &&
@@ -579,49 +627,69 @@ static bool never_ready(const struct timeline *timeline) {
                NULL;
 }
 
+/* The phase that held at the end went on where the end was cut off; of a process that ran before
+ * it was attached to, only what began behind what --ready waits for began while we looked. */
+static bool is_at_least(const struct timeline *timeline, enum phase phase) {
+    const struct fold *fold = timeline->fold;
+    const struct run *run = fold->run;
+    enum phase last =
+        run->phase_count > 0 ? run->phases[run->phase_count - 1].phase : PHASE_UNATTRIBUTED;
+    bool began_here =
+        timeline->source == PHASES_READY && phase == PHASE_COMPUTE && timeline->begun[PHASE_LOAD];
+    return run->running || (fold->end_is_at_least && phase == last) ||
+           (timeline->limited && phase != PHASE_UNATTRIBUTED) ||
+           (never_ready(timeline) && phase == PHASE_LOAD) || (fold->is_attached && !began_here);
+}
+
+static struct quantity phase_quantity(const struct timeline *timeline, enum phase phase) {
+    const struct run *run = timeline->fold->run;
+    bool is_rest = phase == PHASE_UNATTRIBUTED;
+    bool is_late = is_maybe_late(timeline) && !is_rest;
+    bool at_least = is_at_least(timeline, phase);
+    enum quantity_bound bound = at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT;
+    const char *method = source_methods[timeline->source];
+    if (timeline->limited && is_rest) {
+        bound = QUANTITY_AT_MOST;
+    } else if (is_rest && timeline->source != PHASES_NONE) {
+        method = "wall time that no phase explains";
+    } else if (timeline->by_stack[phase]) {
+        method = timeline->told ? told_method : source_methods[PHASES_STACK];
+    }
+    if (is_late) {
+        bound = phase == PHASE_LOAD ? QUANTITY_AT_MOST : QUANTITY_AT_LEAST;
+    }
+    struct quantity q =
+        quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]), bound, method);
+    if (never_ready(timeline) && phase == PHASE_LOAD) {
+        q.detail =
+            arena_printf(run->arena, _("never ready: %s"),
+                         msg_get(json_get_text(json_get_object(run->end, "ready"), "reason", "")));
+    } else if (is_late) {
+        q.detail = _("the line may have come before, in output that was not read");
+    } else if (timeline->fold->is_attached && at_least && timeline->source != PHASES_NONE) {
+        q.detail = _(fold_since_attached);
+    }
+    return q;
+}
+
 static void set_quantities(struct timeline *timeline) {
     struct fold *fold = timeline->fold;
     struct run *run = fold->run;
-    enum phase last =
-        run->phase_count > 0 ? run->phases[run->phase_count - 1].phase : PHASE_UNATTRIBUTED;
     for (enum phase phase = 0; phase < PHASE_COUNT_; phase++) {
         bool is_rest = phase == PHASE_UNATTRIBUTED;
         bool is_known = is_rest ? fold->has_wall : timeline->begun[phase];
+        bool is_line = timeline->source == PHASES_PATTERN || timeline->source == PHASES_STACK;
         if (!fold->has_wall && !run->running) {
             run->phase[phase] = quantity_open(UNIT_SECOND, fold_absence(fold), NULL);
-            continue;
-        }
-        if (!is_known) {
+        } else if (!is_known) {
             run->phase[phase] = not_begun(timeline);
-            continue;
-        }
-        /* its line was read when all was over: it came late, and no time was seen */
-        if (!is_rest && (timeline->source == PHASES_PATTERN || timeline->source == PHASES_STACK) &&
-            timeline->sum_ns[phase] == 0) {
+        } else if (!is_rest && is_line && timeline->sum_ns[phase] == 0) {
+            /* its line was read when all was over: it came late, and no time was seen */
             run->phase[phase] =
                 quantity_open(UNIT_SECOND, run->running ? QUANTITY_RUNNING : QUANTITY_NOT_SEPARATED,
                               _(lines_came_together));
-            continue;
-        }
-        bool was_never_ready = never_ready(timeline) && phase == PHASE_LOAD;
-        bool at_least = run->running || (fold->wall_is_at_least && phase == last) ||
-                        (timeline->limited && !is_rest) || was_never_ready;
-        if (timeline->limited && is_rest) {
-            run->phase[phase] =
-                quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]),
-                                 QUANTITY_AT_MOST, source_methods[timeline->source]);
-            continue;
-        }
-        run->phase[phase] = quantity_bounded(UNIT_SECOND, fold_seconds(timeline->sum_ns[phase]),
-                                             at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
-                                             is_rest && timeline->source != PHASES_NONE
-                                                 ? "wall time that no phase explains"
-                                             : timeline->told ? told_method
-                                                              : source_methods[timeline->source]);
-        if (was_never_ready) {
-            run->phase[phase].detail = arena_printf(
-                run->arena, _("never ready: %s"),
-                msg_get(json_get_text(json_get_object(run->end, "ready"), "reason", "")));
+        } else {
+            run->phase[phase] = phase_quantity(timeline, phase);
         }
     }
 }
@@ -657,9 +725,11 @@ static void set_result_complete(const struct timeline *timeline) {
             quantity_measured(UNIT_SECOND, fold_seconds(t_ns), "start to the end mark of write");
         return;
     }
-    run->result_complete =
-        quantity_open(UNIT_SECOND, run->running ? QUANTITY_RUNNING : QUANTITY_NOT_ENTERED,
-                      _("name the result with --output, or mark the phase 'write' and its end"));
+    bool can_mark = json_object_get(run->start, "attach") == NULL;
+    run->result_complete = quantity_open(
+        UNIT_SECOND, run->running ? QUANTITY_RUNNING : QUANTITY_NOT_ENTERED,
+        can_mark ? _("name the result with --output, or mark the phase 'write' and its end")
+                 : _("name the result with --output"));
 }
 
 void fold_phases(struct fold *fold) {
@@ -668,6 +738,9 @@ void fold_phases(struct fold *fold) {
     find_stretches(&timeline);
     sweep(&timeline);
     fold->run->lines_came_together = timeline.together;
+    if (timeline.source == PHASES_NONE && !timeline.together) {
+        fold_phases_find_why(fold);
+    }
     set_quantities(&timeline);
     set_result_complete(&timeline);
     if (timeline.unplaced > 0) {

@@ -35,5 +35,23 @@ typedef void (*phases_event_fn)(const struct phases_event *event, void *context)
 void fold_phases_add_stacks(const struct fold *fold, phases_event_fn each, void *context,
                             bool *ret_told);
 
+/* Lines that the user names are one sequence of their own, beside the processes of the others. */
+#define PHASES_USER_PID INT64_MAX
+/* Of lines that came at one time that of the user counts: drops the begins of others, events in
+ * order of time. Returns how many are left. */
+size_t fold_phases_yield_to_user(struct phases_event *events, size_t count);
+/* Output that is buffered comes in blocks, whose lines share the time at which they were read. */
+bool fold_phases_came_together(const struct phases_event *events, size_t count);
+/* A begin ends what was begun before, whether the user named the line or a known program printed
+ * it: tells the ends that follow from it. Events in order of time; `each` may move them. */
+void fold_phases_end_each_other(const struct phases_event *events, size_t count,
+                                phases_event_fn each, void *context);
+
+/* What --ready waits for came, or did not, where nobody looked: it is not known to have loaded. */
+bool fold_phases_ready_is_unseen(const struct fold *fold);
+
+/* Sets what the record shows of why there are none: apart_why, apart_remedy of the run. */
+void fold_phases_find_why(struct fold *fold);
+
 /* Why a phase that nobody began is open, translated, in the run's arena or static. */
 const char *fold_phases_why(const struct fold *fold, enum phases_source source);

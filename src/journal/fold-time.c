@@ -16,12 +16,11 @@ static bool cuts_off(int signal) {
            signal == SIGQUIT || signal == SIGXCPU || signal == SIGALRM;
 }
 
-/* What is missing of the command's time at its beginning or end, translated, or NULL. */
-static const char *cut_by(const struct fold *fold) {
+const char *const fold_since_attached = N_("since it was attached to: it had run before");
+
+/* What is missing of the command's time at its end, translated, or NULL. */
+static const char *end_cut_by(const struct fold *fold) {
     const json_t *end = fold->run->end;
-    if (json_object_get(fold->run->start, "attach") != NULL) {
-        return _("since it was attached to: it had run before");
-    }
     if (json_get_bool(end, "budget", false) == 1) {
         return _("cut off by the time limit");
     }
@@ -29,6 +28,11 @@ static const char *cut_by(const struct fold *fold) {
         return _("interrupted");
     }
     return cuts_off(fold->run->signal) ? _("cut off by a signal") : NULL;
+}
+
+/* The same of its beginning or end. */
+static const char *cut_by(const struct fold *fold) {
+    return fold->is_attached ? _(fold_since_attached) : end_cut_by(fold);
 }
 
 static void fold_wall(struct fold *fold) {
@@ -46,14 +50,15 @@ static void fold_wall(struct fold *fold) {
         bool survivors =
             fold_has_survivors(fold) || json_get_bool(run->end, "wall_is_at_least", false) == 1;
         fold->wall_is_at_least = survivors || cut != NULL;
+        fold->end_is_at_least = survivors || end_cut_by(fold) != NULL;
         run->wall = quantity_bounded(UNIT_SECOND, fold_seconds(end_ns),
                                      fold->wall_is_at_least ? QUANTITY_AT_LEAST : QUANTITY_EXACT,
                                      by_last_process);
-        bool is_attached = json_object_get(run->start, "attach") != NULL;
-        run->wall.detail = survivors && !is_attached ? _("processes of the run went on") : cut;
+        run->wall.detail =
+            survivors && !fold->is_attached ? _("processes of the run went on") : cut;
     } else if (fold->last_t_ns >= 0) {
         end_ns = fold->last_t_ns;
-        fold->wall_is_at_least = true;
+        fold->wall_is_at_least = fold->end_is_at_least = true;
         run->wall =
             quantity_bounded(UNIT_SECOND, fold_seconds(end_ns), QUANTITY_AT_LEAST, by_last_record);
         run->wall.detail = _("the measuring process was lost; the run may have gone on");
@@ -93,6 +98,7 @@ static void fold_command(struct fold *fold) {
 }
 
 void fold_time(struct fold *fold) {
+    fold->is_attached = json_object_get(fold->run->start, "attach") != NULL;
     fold_wall(fold);
     fold_command(fold);
 }

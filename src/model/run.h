@@ -180,6 +180,9 @@ struct run {
         phase[PHASE_COUNT_]; /* sums; open (not-separated) without any rule; parts add up to wall */
     struct run_phase *phases;
     size_t phase_count;
+    /* where nothing told the phases apart: what is known of the reason, and what to do about just
+     * that; translated, NULL: nothing more than that */
+    const char *apart_why, *apart_remedy;
     bool lines_came_together; /* output patterns told nothing, because the output was buffered */
 
     /* host */

@@ -183,6 +183,11 @@ static bool lacks_phases(const struct run *run) {
            is_not_separated(&run->phase[PHASE_COMPUTE]);
 }
 
+static bool add_why(const struct run *run, struct strbuf *evidence) {
+    strbuf_add_str(evidence, run->apart_why != NULL ? run->apart_why : "");
+    return true;
+}
+
 /* Does the note apply? Adds its evidence (foreign text: not yet printable). */
 static bool applies(const struct run *run, enum note_kind kind, struct arena *arena,
                     struct strbuf *evidence) {
@@ -215,7 +220,7 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
     case NOTE_BUFFERED:
         return run->lines_came_together;
     case NOTE_NOT_SEPARATED:
-        return !is_attached(run) && lacks_phases(run);
+        return !is_attached(run) && lacks_phases(run) && add_why(run, evidence);
     case NOTE_ATTACHED_NOT_SEPARATED:
         return is_attached(run) && lacks_phases(run);
     case NOTE_MOSTLY_UNATTRIBUTED:
@@ -245,6 +250,10 @@ size_t notes_collect(const struct run *run, bool ascii, struct note ret_notes[NO
                               .finding = msg_get(text->finding),
                               .remedy = text->remedy ? msg_get(text->remedy) : NULL,
                               .command = text->command};
+        if (kind == NOTE_NOT_SEPARATED && run->apart_remedy != NULL) {
+            note->remedy = run->apart_remedy;
+            note->command = NULL;
+        }
         if (evidence.length > 0) {
             AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
             layout_add_plain(&plain, strbuf_str(&evidence), ascii);

@@ -26,6 +26,7 @@ struct line_splitter {
     enum splitter_state state;
     bool dropping; /* behind a hole: up to the next end of line */
     bool started;  /* start is set */
+    bool has_cut;  /* some line went on behind LINE_MAX_BYTES */
     uint64_t position, start;
     size_t length;
     char line[LINE_MAX_BYTES + 1];
@@ -43,6 +44,10 @@ struct line_splitter *line_splitter_free(struct line_splitter *splitter) {
     return NULL;
 }
 
+bool line_splitter_has_cut(const struct line_splitter *splitter) {
+    return splitter->has_cut;
+}
+
 static void end_line(struct line_splitter *splitter) {
     if (splitter->length > 0 && !splitter->dropping) {
         splitter->line[splitter->length] = '\0';
@@ -58,8 +63,12 @@ static void end_line(struct line_splitter *splitter) {
 static void add_text(struct line_splitter *splitter, unsigned char byte) {
     bool is_control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
 
-    if (!is_control && splitter->length < LINE_MAX_BYTES)
+    if (is_control)
+        return;
+    if (splitter->length < LINE_MAX_BYTES)
         splitter->line[splitter->length++] = (char)byte;
+    else
+        splitter->has_cut = true;
 }
 
 static void feed_text(struct line_splitter *splitter, unsigned char byte) {
@@ -139,6 +148,7 @@ void line_splitter_feed(struct line_splitter *splitter, const void *bytes, size_
             if (kept > 0)
                 memcpy(splitter->line + splitter->length, from + first, kept);
             splitter->length += kept;
+            splitter->has_cut = splitter->has_cut || kept < run;
             splitter->position += run;
             if (i == length)
                 break;

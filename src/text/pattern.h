@@ -37,6 +37,8 @@ void line_splitter_skip(struct line_splitter *splitter,
                                             its sides is dropped */
 void line_splitter_finish(
     struct line_splitter *splitter); /* calls back for a last line without an end */
+bool line_splitter_has_cut(
+    const struct line_splitter *splitter); /* some line was longer than LINE_MAX_BYTES */
 struct line_splitter *line_splitter_free(struct line_splitter *splitter);
 
 /* The phase and event of the first pattern that the line matches; false if none. Borrowed texts. */

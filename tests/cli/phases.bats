@@ -61,6 +61,7 @@ fake_vllm() {
     cat >vllm.sh <<'END'
 sleep 0.3
 echo "INFO 07-01 10:00:00 [gpu_model_runner.py:2000] Starting to load model org/m..."
+sleep 0.2
 for percent in 0 50 100; do
     printf '\rLoading safetensors checkpoint shards: %3d%% Completed | 1/2 [00:00<00:00]' "$percent" >&2
     sleep 0.3
@@ -222,11 +223,75 @@ END
 
 @test "lines of the user come before those of known programs" {
     fake_vllm
-    probelauf run -q --pattern 'preprocess=Starting to load' -- sh vllm.sh 2>/dev/null | cat >/dev/null
-    [ "$(phases)" = "unattributed preprocess" ]
+    # a line that the user names is theirs, and the rest of the same phase with it
+    probelauf run -q --pattern 'load=Starting to load' -- sh vllm.sh 2>/dev/null | cat >/dev/null
+    [ "$(phases)" = "unattributed load" ]
+    # other lines of known programs count as before
+    probelauf run -q --pattern 'preprocess=Starting to load' -- sh vllm.sh 2>&1 | cat >/dev/null
+    [ "$(phases)" = "unattributed preprocess load unattributed compute unattributed" ]
     PROBELAUF_PATTERNS=0 probelauf run -q -- sh vllm.sh 2>&1 | cat >/dev/null
     no_record PHASE
     [ "$(agents "a['known-lines']['reason']")" = "PROBELAUF_PATTERNS=0" ]
+}
+
+# The bar of the sample where it is, else one that looks like it.
+shards() {
+    local sample=${PROBELAUF_TEST_SHARED-}/samples/load-progress/hf-shards.txt
+    printf 'Loading checkpoint shards:   0%%|   | 0/4\rLoading checkpoint shards: 100%%|###| 4/4\n' >bar
+    [ ! -r "$sample" ] || cp "$sample" bar
+    cat >shards.py <<'END'
+import sys, time
+for state in open("bar", newline="").read().split("\r"):
+    sys.stderr.write(state + ("" if state.endswith("\n") else "\r"))
+    sys.stderr.flush()
+    time.sleep(0.3)
+print("first token", flush=True)
+time.sleep(0.4)
+END
+}
+
+@test "a line of the user stands beside those of known programs: load by the bar, compute by the line" {
+    shards
+    probelauf run -q --pattern 'compute=first token' -- python3 shards.py 2>&1 | cat >/dev/null
+    [ "$(phases)" = "unattributed load unattributed compute" ]
+    [ "$(sources)" = pattern ]
+    [ "$(shown '0.2 < d["time"]["phases"]["load"]["value"] < 9')" = true ]
+    [ "$(shown '0.3 < d["time"]["phases"]["compute"]["value"] < 9')" = true ]
+    [ "$(shown '[d["time"]["phases"][p].get("bound", "exact") for p in ("load", "compute")]')" = '["exact", "exact"]' ]
+    [ "$(shown 'd["time"]["phases"]["load"]["method"] != d["time"]["phases"]["compute"]["method"]')" = true ]
+    # by the plan as well
+    write_plan
+    sed -i 's/^  nvtx: .*/  patterns: [{phase: compute, regex: first token}]/' probelauf.yaml
+    probelauf run -q -- python3 shards.py 2>&1 | cat >/dev/null
+    [ "$(phases)" = "unattributed load unattributed compute" ]
+}
+
+@test "the note names why phases are not apart, and the step that fits" {
+    run probelauf run -- "$NVTX_CLIENT" push=forward pop push=optimizer pop
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "not separated (NVTX ranges came that mean no phase: forward, optimizer); map them in phases.nvtx of the plan"
+    lacks 'probelauf mark load'
+    run probelauf run -- sh -c 'sleep 0.1'
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has 'loading and computing are not separated; put `probelauf mark load`'
+    lacks hook
+    [ -x /usr/bin/python3 ] || skip "no python3"
+    run probelauf run -- /usr/bin/python3 -I -c pass
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has 'did not report: python -I keeps it out); leave -I out, or mark the phases'
+    run env PROBELAUF_PYTHON=0 "$PROBELAUF" run -- /usr/bin/python3 -c pass
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has 'hook was off: PROBELAUF_PYTHON=0); leave PROBELAUF_PYTHON out'
+}
+
+@test "nothing is said of the hook where no Python ran" {
+    local command
+    for command in 'sh -c true' 'sleep 0.1' 'echo python3'; do
+        # shellcheck disable=SC2086 # words
+        run probelauf run -q -- $command
+        run probelauf show @1
+        lacks hook
+    done
 }
 
 @test "llama.cpp tells only at its end how long it loaded" {

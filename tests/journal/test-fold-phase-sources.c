@@ -230,7 +230,40 @@ static void lines_of_users_come_first(void **state) {
     AUTO_RUN struct run *run =
         FOLD(LINE(1, "begin", "load", OF("vllm")), LINE(2, "begin", "preprocess", ""),
              LINE(4, "end", "load", OF("vllm")), END(9));
-    assert_phases(run, "0-2 unattributed, 2-9 preprocess");
+    assert_phases(run, "0-1 unattributed, 1-2 load, 2-9 preprocess");
+    assert_string_equal(run->phase[PHASE_LOAD].method,
+                        "a line of output that a known program prints, when it was read");
+    assert_string_equal(run->phase[PHASE_PREPROCESS].method, "a line of output, when it was read");
+    assert_adds_up(run);
+    /* what the one tells and the other does not */
+    AUTO_RUN struct run *both =
+        FOLD(LINE(1, "begin", "load", OF("transformers")),
+             LINE(3, "end", "load", OF("transformers")), LINE(5, "begin", "compute", ""), END(9));
+    assert_phases(both, "0-1 unattributed, 1-3 load, 3-5 unattributed, 5-9 compute");
+    /* the bar's end and the user's line came in one piece: they say the same */
+    AUTO_RUN struct run *at_once =
+        FOLD(LINE(1, "begin", "load", OF("transformers")),
+             LINE(3, "end", "load", OF("transformers")), LINE(3, "begin", "compute", ""), END(9));
+    assert_phases(at_once, "0-1 unattributed, 1-3 load, 3-9 compute");
+    /* of a phase that the user's lines begin those alone tell */
+    AUTO_RUN struct run *users =
+        FOLD(LINE(1, "begin", "load", OF("vllm")), LINE(2, "begin", "load", ""),
+             LINE(4, "end", "load", OF("vllm")), LINE(6, "begin", "compute", OF("vllm")),
+             LINE(7, "end", "compute", OF("vllm")), END(9));
+    assert_phases(users, "0-2 unattributed, 2-6 load, 6-7 compute, 7-9 unattributed");
+    /* a begin ends what was begun, also of ranks */
+    AUTO_RUN struct run *ranks = FOLD(
+        LINE(1, "begin", "setup", ""), LINE(2, "begin", "load", RANK("vllm", "pid=1")),
+        LINE(3, "begin", "load", RANK("vllm", "pid=2")), LINE(5, "begin", "compute", ""), END(9));
+    assert_phases(ranks, "0-1 unattributed, 1-2 setup, 2-5 load, 5-9 compute");
+    /* two begins at one time: the user's counts; two of the user's: nobody knows */
+    AUTO_RUN struct run *same =
+        FOLD(LINE(2, "begin", "compute", ""), LINE(2, "begin", "load", OF("transformers")), END(9));
+    assert_phases(same, "0-2 unattributed, 2-9 compute");
+    AUTO_RUN struct run *buffered =
+        FOLD(LINE(1, "begin", "load", OF("transformers")), LINE(2, "begin", "compute", ""),
+             LINE(2, "end", "load", OF("transformers")), LINE(2, "begin", "write", ""), END(9));
+    assert_true(buffered->lines_came_together);
     AUTO_RUN struct run *together =
         FOLD(LINE(4, "begin", "load", OF("vllm")), LINE(4, "end", "load", OF("vllm")), END(9));
     assert_quantity(together->phase[PHASE_LOAD], "open not-separated s");
@@ -270,8 +303,13 @@ static void says_why_there_are_none(void **state) {
         HELLO("nvtx"),
         AGENT(1, "nvtx", "'data':{'event':'ranges','seen':9,'names':['a\\u001b','b']}"),
         AGENT(2, "nvtx", "'data':{'event':'ranges','seen':0,'names':[]}"), DONE};
-    static const struct line interpreters[] = {
-        {JOURNAL_ENVIRONMENT, "{'interpreters':[{'path':'/usr/bin/python3'}]}"}, DONE};
+#define INTERPRETER(source) \
+    { JOURNAL_ENVIRONMENT, "{'interpreters':[{'path':'/usr/bin/python3','source':'" source "'}]}" }
+    static const struct line command[] = {INTERPRETER("command"), DONE};
+    static const struct line script[] = {INTERPRETER("script"), DONE};
+    static const struct line process[] = {INTERPRETER("process"), DONE};
+    static const struct line path[] = {INTERPRETER("PATH"), DONE};
+    static const struct line variable[] = {INTERPRETER("VIRTUAL_ENV"), DONE};
     const struct {
         const char *command, *agents;
         const struct line *lines;
@@ -280,13 +318,18 @@ static void says_why_there_are_none(void **state) {
         {"'true'", ON0, nothing, "nothing tells the phases apart", "hook"},
         {"'python3','x.py'", ON0, nothing, "did not report: python -I, -S or -E", "NVTX"},
         {"'/usr/bin/python3.11','-I','x.py'", ON0, nothing, "python -I keeps it out", NULL},
-        {"'env','A=1','python3','-uS','x.py'", ON0, nothing, "python -S keeps it out", NULL},
+        {"'env','A=1','python3','-uS','x.py'", ON0, command, "python -S keeps it out", NULL},
         {"'python3','-W','ignore','-sEm','x'", ON0, nothing, "python -E keeps it out", NULL},
         {"'python3','-c','-I'", ON0, nothing, "-I, -S or -E, or another", "keeps it out"},
         {"'python3','x.py','-I'", ON0, nothing, "-I, -S or -E, or another", "keeps it out"},
         {"'python3','-mI'", ON0, nothing, "-I, -S or -E, or another", "keeps it out"},
         {"'pythonic','-I'", ON0, nothing, "nothing tells", "hook"},
-        {"'./train.sh'", ON0, interpreters, "-I, -S or -E, or another", NULL},
+        {"'./train.sh'", ON0, process, "-I, -S or -E, or another", NULL},
+        {"'./train.py'", ON0, script, "-I, -S or -E, or another", NULL},
+        /* no Python of this run */
+        {"'sh','-c','sleep 1'", ON0, path, "nothing tells", "hook"},
+        {"'sh','-c','sleep 1'", ON0, variable, "nothing tells", "hook"},
+        {"'echo','python3'", ON0, nothing, "nothing tells", "hook"},
         {"'python3','x.py'", ON0, hello, "saw no call", "did not report"},
         {"'python3','x.py'", ON0, off, "told nothing: too old", NULL},
         {"'python3'", "'python-hook':{'on':false,'reason':'PROBELAUF_PYTHON=0'}", nothing,
@@ -306,6 +349,76 @@ static void says_why_there_are_none(void **state) {
             (cases[i].unwanted != NULL && strstr(detail, cases[i].unwanted) != NULL))
             fail_msg("%s: %s", cases[i].command, detail);
     }
+    AUTO_RUN struct run *silenced = fold_command("'python3','-I','x.py'", ON0, nothing);
+    assert_string_equal(silenced->apart_why,
+                        "the Python hook did not report: python -I keeps it out");
+    assert_string_equal(silenced->apart_remedy, "leave -I out, or mark the phases");
+    AUTO_RUN struct run *named = fold_command("'python3','x.py'", ON0, names);
+    assert_non_null(strstr(named->apart_why, "NVTX ranges came that mean no phase: a\\x1b, b"));
+    assert_string_equal(named->apart_remedy, "map them in phases.nvtx of the plan");
+    AUTO_RUN struct run *unknown = fold_command("'true'", ON0, nothing);
+    assert_null(unknown->apart_why);
+    assert_null(unknown->apart_remedy);
+}
+
+/* ---- --ready ---- */
+
+#define READY_END(t, ready) \
+    { JOURNAL_END, "{'t_ns':" S(t) ",'command_t_ns':" S(t) ",'exit_code':0,'ready':" ready "}" }
+#define UNSEEN "{'reason':'standard output was not read','unseen':true}"
+
+static void knows_ready_only_where_it_looked(void **state) {
+    (void)state;
+    AUTO_RUN struct run *never =
+        FOLD(READY(1, "begin", "load"), READY_END(9, "{'reason':'no line of the output matched'}"));
+    assert_quantity(never->phase[PHASE_LOAD], ">= 8 s");
+    assert_non_null(strstr(never->phase[PHASE_LOAD].detail, "never ready: no line"));
+    AUTO_RUN struct run *unseen = FOLD(READY(1, "begin", "load"), READY_END(9, UNSEEN));
+    assert_quantity(unseen->phase[PHASE_LOAD], "open not-separated s");
+    assert_non_null(strstr(unseen->phase[PHASE_LOAD].detail, "standard output was not read"));
+    assert_null(strstr(unseen->phase[PHASE_LOAD].detail, "never ready"));
+    assert_quantity(unseen->phase[PHASE_UNATTRIBUTED], "= 9 s");
+    /* then others may tell */
+    AUTO_RUN struct run *hook = FOLD(READY(1, "begin", "load"), HOOK(1, 11, "begin", "load"),
+                                     HOOK(4, 11, "end", "load"), READY_END(9, UNSEEN));
+    assert_phases(hook, "0-1 unattributed, 1-4 load, 4-9 unattributed");
+    /* the line came, but what was not read may have held it before */
+    AUTO_RUN struct run *late =
+        FOLD(READY(1, "begin", "load"),
+             {JOURNAL_PHASE, "{'t_ns':" S(4) ",'event':'begin','name':'compute','source':'ready',"
+                                             "'unseen':true}"},
+             READY_END(9, "{'t_ns':4000000000,'unseen':true}"));
+    assert_quantity(late->phase[PHASE_LOAD], "<= 3 s");
+    assert_quantity(late->phase[PHASE_COMPUTE], ">= 5 s");
+}
+
+/* ---- --attach ---- */
+
+static void began_before_it_was_attached_to(void **state) {
+    (void)state;
+    static const char since[] = "since it was attached to: it had run before";
+    const struct line ready[] = {READY(1, "begin", "load"), READY(4, "begin", "compute"), END(9),
+                                 DONE};
+    AUTO_RUN struct run *loaded = fold_lines(",'attach':7", ready, false);
+    assert_quantity(loaded->phase[PHASE_LOAD], ">= 3 s");
+    assert_string_equal(loaded->phase[PHASE_LOAD].detail, since);
+    assert_quantity(loaded->phase[PHASE_COMPUTE], "= 5 s"); /* begin and end were seen */
+    const struct line before[] = {READY(1, "begin", "compute"), END(9), DONE};
+    AUTO_RUN struct run *computed = fold_lines(",'attach':7", before, false);
+    assert_quantity(computed->phase[PHASE_COMPUTE], ">= 8 s");
+    const struct line marks[] = {MARK(2, "load"), MARK(4, "compute"), END(9), DONE};
+    AUTO_RUN struct run *marked = fold_lines(",'attach':7", marks, false);
+    assert_quantity(marked->phase[PHASE_LOAD], ">= 2 s");
+    assert_quantity(marked->phase[PHASE_COMPUTE], ">= 5 s");
+    const struct line cut[] = {READY(1, "begin", "load"),
+                               READY(4, "begin", "compute"),
+                               {JOURNAL_END,
+                                "{'t_ns':" S(9) ",'watching':'max-time','survivors':[{'pid':7}],"
+                                                "'wall_is_at_least':true}"},
+                               DONE};
+    AUTO_RUN struct run *goes_on = fold_lines(",'attach':7", cut, false);
+    assert_quantity(goes_on->phase[PHASE_LOAD], ">= 3 s");
+    assert_quantity(goes_on->phase[PHASE_COMPUTE], ">= 5 s");
 }
 
 int main(void) {
@@ -320,6 +433,8 @@ int main(void) {
         cmocka_unit_test(takes_lengths_that_were_told),
         cmocka_unit_test(lines_of_users_come_first),
         cmocka_unit_test(says_why_there_are_none),
+        cmocka_unit_test(knows_ready_only_where_it_looked),
+        cmocka_unit_test(began_before_it_was_attached_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

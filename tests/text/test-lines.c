@@ -87,6 +87,33 @@ static void test_long_line(void **state) {
     assert_string_equal(strbuf_str(&out), strbuf_str(&expected));
 }
 
+static void test_tells_what_it_cut(void **state) {
+    (void)state;
+    char bytes[LINE_MAX_BYTES + 1];
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    memset(bytes, 'x', sizeof bytes);
+    static const struct {
+        size_t length, step;
+        bool cut;
+    } cases[] = {
+        {LINE_MAX_BYTES, 1, false},
+        {LINE_MAX_BYTES, 4096, false},
+        {LINE_MAX_BYTES + 1, 1, true},
+        {LINE_MAX_BYTES + 1, LINE_MAX_BYTES + 1, true},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct line_splitter *splitter = line_splitter_new(note_line, &out);
+        for (size_t at = 0; at < cases[i].length; at += cases[i].step) {
+            size_t left = cases[i].length - at;
+            line_splitter_feed(splitter, bytes + at, left < cases[i].step ? left : cases[i].step);
+        }
+        assert_int_equal(line_splitter_has_cut(splitter), cases[i].cut);
+        line_splitter_feed(splitter, "\n", 1);
+        assert_int_equal(line_splitter_has_cut(splitter), cases[i].cut);
+        (void)line_splitter_free(splitter);
+    }
+}
+
 static void test_hole(void **state) {
     (void)state;
     AUTO_STRBUF struct strbuf out = STRBUF_INIT;
@@ -125,8 +152,8 @@ static void test_any_cut(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),     cmocka_unit_test(test_nul_bytes),
-        cmocka_unit_test(test_long_line), cmocka_unit_test(test_hole),
-        cmocka_unit_test(test_any_cut),
+        cmocka_unit_test(test_long_line), cmocka_unit_test(test_tells_what_it_cut),
+        cmocka_unit_test(test_hole),      cmocka_unit_test(test_any_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
