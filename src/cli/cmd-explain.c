@@ -30,7 +30,38 @@ struct text_end {
     size_t length;
     uint64_t total;
     bool is_utf16; /* a byte order mark says so */
+    uint64_t line; /* line feeds so far */
+    size_t line_length;
+    uint64_t long_count, first_long; /* lines of which only the beginning is compared */
 };
+
+static void count_line(struct text_end *end) {
+    if (end->line_length > LINE_MAX_BYTES && end->long_count++ == 0) {
+        end->first_long = end->line + 1;
+    }
+    end->line_length = 0;
+}
+
+/* As lines are split for the rules: a carriage return ends one as well. */
+static void measure_lines(struct text_end *end, const char *piece, size_t length) {
+    const char *from = piece, *const stop = piece + length;
+    while (from < stop) {
+        const char *at = memchr(from, '\n', (size_t)(stop - from));
+        const char *line_end = at != NULL ? at : stop;
+        const char *back;
+        while ((back = memchr(from, '\r', (size_t)(line_end - from))) != NULL) {
+            end->line_length += (size_t)(back - from);
+            count_line(end);
+            from = back + 1;
+        }
+        end->line_length += (size_t)(line_end - from);
+        if (at != NULL) {
+            count_line(end);
+            end->line++;
+        }
+        from = line_end + 1;
+    }
+}
 
 static void keep_end(struct text_end *end, const char *piece, size_t length) {
     if (end->total == 0 && length >= 2) {
@@ -62,10 +93,12 @@ static int read_text(int fd, const char *name, struct incident_scanner *scanner,
         }
         if (got == 0) {
             incident_scanner_finish(scanner);
+            count_line(end);
             return 0;
         }
         incident_scanner_feed(scanner, piece, (size_t)got);
         keep_end(end, piece, (size_t)got);
+        measure_lines(end, piece, (size_t)got);
     }
 }
 
@@ -142,6 +175,19 @@ static void print(const struct report_explain *explain) {
     cli_print(&text);
 }
 
+static void tell_long_lines(const struct text_end *end) {
+    AUTO_STRBUF struct strbuf note = STRBUF_INIT;
+    if (end->long_count == 0) {
+        return;
+    }
+    strbuf_printf(&note, _("line %llu is longer than %u bytes; only its beginning was compared"),
+                  (unsigned long long)end->first_long, LINE_MAX_BYTES);
+    if (end->long_count > 1) {
+        strbuf_printf(&note, _("; %llu more"), (unsigned long long)end->long_count - 1);
+    }
+    cli_note(strbuf_str(&note));
+}
+
 static void print_scanned(const struct incident_scanner *scanner, const struct text_end *end) {
     AUTO_ARENA struct arena *arena = arena_new();
     size_t count = incident_scanner_count(scanner);
@@ -157,13 +203,14 @@ static void print_scanned(const struct incident_scanner *scanner, const struct t
             .lines = incident->count,
         };
     }
-    struct report_explain explain = {.items = items, .count = count};
+    struct report_explain explain = {.items = items, .count = count, .is_empty = end->total == 0};
     explain.tail_count = tail_lines(arena, end, &explain.tail);
     classify(&explain);
     print(&explain);
     if (end->is_utf16) {
         cli_note(_("this text is UTF-16: only what is ASCII in it was compared"));
     }
+    tell_long_lines(end);
     uint64_t dropped = incident_scanner_dropped(scanner);
     if (dropped > 0) {
         AUTO_FREE char *note = mem_printf(_("%llu further incidents in this text are not listed"),
@@ -201,6 +248,12 @@ static int explain_recorded(const char *ref, struct err *err) {
     AUTO_RUN struct run *run = NULL;
     int rc = view_open(arena, &runs, err);
     rc = rc < 0 ? rc : runs_load(runs, ref, false, &run, err);
+    if (rc < 0 && ref[0] != '@' && strcmp(err->id, "run-not-found") == 0) {
+        return err_set(err, rc, "run-not-found",
+                       "'%s' is neither a run nor a file here: write a run's id, its last "
+                       "characters, @1 for the latest, or the path of a text",
+                       ref);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -229,6 +282,9 @@ static int explain_run(int argc, char **argv) {
 const struct command command_explain = {
     .name = "explain",
     .summary = N_("Say why a run failed, or what the text of any log says about it."),
+    .details = N_("Without an operand: the latest run. What exists as a file is read as a text, "
+                  "even where it is named like a run's id; @1 is always a run. The exit status is "
+                  "0 also where no cause was found, 1 if there is no such run or file."),
     .usage = N_("[RUN | FILE | -]"),
     .examples = N_("probelauf explain  # the latest run\n"
                    "probelauf explain slurm-4711.out  # a log file of any program\n"

@@ -96,6 +96,7 @@ static const struct opt_spec run_options[] = {
      .type = OPT_TEXT,
      .target = &opt_ready,
      .argument = N_("REGEX|URL"),
+     .conflicts = "phase",
      .help = N_("For servers: a line of output that matches, or a first 2xx answer from "
                 "http://HOST:PORT/PATH, ends loading and begins computing.")},
     {.name = "gpu",
@@ -275,6 +276,33 @@ static int check_ready(struct err *err) {
     return 0;
 }
 
+/* What is to be found in the output is never found where the output is left alone. */
+static int check_tee(struct err *err) {
+    bool is_none = opt_tee != NULL ? strcmp(opt_tee, "none") == 0
+                                   : settings_tee() == EXEC_TEE_NONE && opt_attach == 0;
+    if (!is_none)
+        return 0;
+    const char *reader = NULL;
+    if (opt_patterns.count > 0)
+        reader = "--pattern";
+    else if (opt_ready != NULL && !exec_ready_is_address(opt_ready))
+        reader = "--ready REGEX";
+    for (size_t i = 0; i < opt_expect.count && reader == NULL; i++)
+        if (strncmp(opt_expect.items[i], "marker=", 7) == 0)
+            reader = "--expect marker=";
+    if (reader == NULL)
+        return 0;
+    if (opt_tee == NULL)
+        return err_set(err, -EINVAL, "usage-conflict",
+                       "'%s' looks at the output, which the setting 'tee' leaves alone: add "
+                       "'--tee auto'",
+                       reader);
+    return err_set(err, -EINVAL, "usage-conflict",
+                   "'%s' looks at the output, which '--tee none' leaves alone: leave out one of "
+                   "them",
+                   reader);
+}
+
 static int check_options(struct exec_pattern *patterns, struct arena *arena, struct err *err) {
     enum phase phase;
     if (opt_phase != NULL && !phase_from_name(opt_phase, &phase)) {
@@ -284,6 +312,7 @@ static int check_options(struct exec_pattern *patterns, struct arena *arena, str
     rc = rc < 0 ? rc : check_expect(err);
     rc = rc < 0 ? rc : check_gpus(err);
     rc = rc < 0 ? rc : check_ready(err);
+    rc = rc < 0 ? rc : check_tee(err);
     return rc < 0 ? rc : make_patterns(patterns, arena, err);
 }
 

@@ -56,6 +56,8 @@ struct exec_process *exec_process_free(struct exec_process *process);     /* acc
 
 /* Can --ready take it? "pattern-invalid", "ready-address", "ready-scheme", "ready-credentials". */
 int exec_check_ready(const char *text, struct err *err);
+/* An address; else a regular expression on lines of output. */
+bool exec_ready_is_address(const char *text);
 
 struct exec_options {
     const char *const *argv; /* NULL-terminated; with attach: what is attached to, for the record */

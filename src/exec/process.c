@@ -30,7 +30,8 @@
 
 static int no_process(pid_t pid, struct err *err) {
     return err_set(err, -ESRCH, "attach-no-process",
-                   "there is no process %d here (or it is hidden from this user)", (int)pid);
+                   "there is no process %d here (or it is hidden from this user); `ps` lists them",
+                   (int)pid);
 }
 
 /* "Tgid:" and the second number (effective) of "Uid:". */
@@ -206,6 +207,11 @@ int exec_process_open(pid_t pid, struct exec_process **ret_process, struct err *
         return err_set(err, -EINVAL, "attach-init",
                        "process 1 is the parent of whatever lost its own: attach to the process "
                        "that does the work");
+    if (pid == getpid())
+        return err_set(err, -EINVAL, "attach-ancestor",
+                       "process %d is this one, which would measure itself; attach to another, or "
+                       "from another shell",
+                       (int)pid);
     if (is_own_ancestor(pid))
         return err_set(err, -EINVAL, "attach-ancestor",
                        "the process %d has started this one, which would measure itself; attach "

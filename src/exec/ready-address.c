@@ -23,7 +23,7 @@
 #define PAUSE_SELDOM_NS  NS_PER_S
 #define ANSWER_SECONDS   5
 #define BODY_BYTES_MAX   4096
-#define HEADER_BYTES_MAX 65536
+#define HEADER_BYTES_MAX (1 << 20) /* ready.c names it */
 #define PORT_DEFAULT     80
 
 static void uri_free_ptr(struct evhttp_uri **uri) {

@@ -36,6 +36,10 @@ bool ready_is_address(const char *text) {
     return scheme > 0 && strncmp(text + scheme, "://", 3) == 0;
 }
 
+bool exec_ready_is_address(const char *text) {
+    return ready_is_address(text);
+}
+
 int exec_check_ready(const char *text, struct err *err) {
     if (ready_is_address(text))
         return ready_address_check(text, err);
@@ -206,13 +210,16 @@ static void put_why_no_answer(json_t *json, const struct shared *shared) {
     int status = atomic_load(&shared->ready_status);
     if (atomic_load(&shared->ready_before)) {
         json_put_text(json, "reason", N_("the address answered before the command was started"));
+        json_put_bool(json, "taken", true);
     } else if (status > 0) {
         json_put_text(json, "reason", N_("the address never answered with a 2xx status"));
         json_put_int(json, "status", status);
     } else if (status == -ETIMEDOUT) {
         json_put_text(json, "reason", N_("the address did not answer within 5 s"));
     } else if (status == -EPROTO) {
-        json_put_text(json, "reason", N_("what answered at the address was no HTTP"));
+        json_put_text(json, "reason",
+                      N_("what answered at the address was no HTTP, or the head of the answer is "
+                         "longer than 1 MiB"));
     } else {
         json_put_text(json, "reason",
                       N_("no connection to the address, or one that was closed without an answer"));

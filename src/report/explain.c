@@ -91,7 +91,7 @@ json_t *report_explain_json(const struct report_explain *explain) {
     return json;
 }
 
-/* "requested 2 GiB, free 512 MiB": the unit in a name goes with the value. */
+/* "requested 2 GiB, free 512 MiB": the unit in a name goes with the value; "at 2.0 s". */
 static void add_figures(struct strbuf *out, json_t *figures) {
     static const char bytes[] = "_bytes", seconds[] = "_s";
     const char *key = NULL;
@@ -99,6 +99,12 @@ static void add_figures(struct strbuf *out, json_t *figures) {
     json_object_foreach (figures, key, value) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         size_t length = strlen(key);
+        if (strcmp(key, "t_ns") == 0 && json_is_integer(value)) {
+            quantity_format_value(json_number_value(value) / 1e9, UNIT_SECOND, &text);
+            strbuf_add_str(out, out->length > 0 ? ", " : "");
+            strbuf_printf(out, _("at %s"), strbuf_str(&text));
+            continue;
+        }
         if (json_is_string(value)) {
             strbuf_add_str(&text, json_string_value(value));
         } else if (str_ends_with(key, bytes) && json_is_number(value)) {
@@ -148,29 +154,48 @@ static void item_text(const struct report_explain *explain, size_t index, struct
     run_text_row(out, style, _("what to do"), advice ? msg_get(advice) : NULL);
 }
 
+/* What is said where there is no incident; NULL: nothing is left to say. */
+static const char *without_incident(const struct report_explain *explain) {
+    if (explain->count > 0)
+        return NULL;
+    if (explain->is_empty)
+        return _("the text is empty");
+    if (explain->is_unfinished)
+        return _("there is nothing to explain: no end was seen");
+    if (explain->is_unseen)
+        return _("how a process ends that ran before is told to its parent alone");
+    const char *meaning = explain->has_outcome ? facts_outcome_meaning(explain->outcome) : NULL;
+    if (meaning)
+        return meaning;
+    if (explain->has_outcome && explain->outcome == OUTCOME_OK)
+        return _("it did not fail");
+    return tail_count(explain) > 0 ? _("no line that a rule knows; the last lines of the output "
+                                       "are the best witness")
+                                   : _("no line that a rule knows");
+}
+
 void report_explain_text(const struct report_explain *explain, struct report_style style,
                          struct strbuf *out) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    strbuf_add_str(out, _("class: "));
-    layout_add_colored(
-        out, style, explain->has_outcome ? run_text_outcome_color(explain->outcome) : LAYOUT_PLAIN,
-        explain->has_outcome ? outcome_name(explain->outcome) : _("open"));
     if (explain->ending)
         layout_add_plain(&text, explain->ending, style.ascii);
-    if (text.length > 0)
-        strbuf_printf(out, " (%s)", strbuf_str(&text));
+    if (explain->is_unfinished) { /* a class would name an end that there was not */
+        strbuf_printf(out, "%s", strbuf_str(&text));
+    } else {
+        strbuf_add_str(out, _("class: "));
+        layout_add_colored(
+            out, style,
+            explain->has_outcome ? run_text_outcome_color(explain->outcome) : LAYOUT_PLAIN,
+            explain->has_outcome ? outcome_name(explain->outcome) : _("open"));
+        if (text.length > 0)
+            strbuf_printf(out, " (%s)", strbuf_str(&text));
+    }
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < explain->count; i++)
         item_text(explain, i, style, out);
-    const char *meaning = explain->has_outcome ? facts_outcome_meaning(explain->outcome) : NULL;
-    if (explain->count == 0 && meaning)
+    const char *meaning = without_incident(explain);
+    if (meaning)
         layout_paragraph(out, style, meaning);
-    else if (explain->count == 0 && explain->has_outcome && explain->outcome == OUTCOME_OK)
-        layout_paragraph(out, style, _("it did not fail"));
-    else if (explain->count == 0)
-        layout_paragraph(out, style,
-                         _("no line that a rule knows; the last lines of the output are the best "
-                           "witness"));
     if (start_failed(explain))
         run_text_row(out, style, _("what to do"), msg_get(start_advice));
     if (tail_count(explain) > 0)
@@ -221,5 +246,7 @@ void report_run_explain_text(const struct run *run, struct report_style style, s
         strbuf_printf(&ending, "; %s", start_error);
     struct report_explain explain = explain_of(run, items);
     explain.ending = strbuf_str(&ending);
+    explain.is_unfinished = facts_goes_on(run);
+    explain.is_unseen = facts_is_attached(run) && run->outcome == OUTCOME_ENDED;
     report_explain_text(&explain, style, out);
 }

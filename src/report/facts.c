@@ -330,8 +330,35 @@ void facts_command_line(const struct run *run, struct strbuf *out) {
     }
 }
 
+bool facts_is_attached(const struct run *run) {
+    return json_is_integer(json_object_get(run->start, "attach"));
+}
+
+static const char *watching_of(const struct run *run) {
+    return facts_is_attached(run) ? json_get_text(run->end, "watching", "") : "";
+}
+
+bool facts_goes_on(const struct run *run) {
+    const char *watching = watching_of(run);
+    return strcmp(watching, "max-time") == 0 || strcmp(watching, "stopped") == 0;
+}
+
+/* "watched for 2 s (--max-time); the process goes on" */
+static void add_watching(const struct run *run, struct strbuf *out) {
+    strbuf_add_str(out, _("watched"));
+    if (quantity_is_known(&run->wall)) {
+        strbuf_add_str(out, _(" for "));
+        quantity_format_value(run->wall.value, UNIT_SECOND, out);
+    }
+    strbuf_printf(out, " (%s)",
+                  strcmp(watching_of(run), "max-time") == 0 ? "--max-time" : _("then stopped"));
+    strbuf_printf(out, "; %s", _("the process goes on"));
+}
+
 void facts_ending(const struct run *run, struct strbuf *out) {
-    if (run->signal > 0) {
+    if (facts_goes_on(run)) {
+        add_watching(run, out);
+    } else if (run->signal > 0) {
         const char *name = sigabbrev_np(run->signal);
         strbuf_printf(out, _("signal %d"), run->signal);
         if (name)
@@ -345,6 +372,49 @@ void facts_ending(const struct run *run, struct strbuf *out) {
     } else {
         strbuf_add_str(out, _("its status was not seen"));
     }
+}
+
+struct quantity facts_ready_after(const struct run *run) {
+    const json_t *ready = json_get_object(run->end, "ready");
+    const char *reason = json_get_text(ready, "reason", NULL);
+    if (json_get_bool(ready, "before", 0) == 1)
+        return quantity_open(UNIT_SECOND, QUANTITY_NOT_VISIBLE,
+                             _("it was ready before it was attached to"));
+    if (reason != NULL)
+        return quantity_open(UNIT_SECOND,
+                             facts_ready_is_unseen(run) ? QUANTITY_NOT_VISIBLE : QUANTITY_FAILED,
+                             msg_get(reason));
+    struct quantity q =
+        facts_number(ready, "t_ns", UNIT_SECOND, "what --ready waits for", facts_open_reason(run));
+    if (!quantity_is_known(&q))
+        return q;
+    q.value /= 1e9;
+    if (facts_ready_is_unseen(run))
+        q.bound = QUANTITY_AT_MOST;
+    else if (facts_is_attached(run))
+        q.bound = QUANTITY_AT_LEAST; /* it had loaded before */
+    return q;
+}
+
+bool facts_why_not_ready(const struct run *run, struct strbuf *out) {
+    const json_t *ready = json_get_object(run->end, "ready");
+    const char *reason = json_get_text(ready, "reason", NULL);
+    int64_t status = json_get_int(ready, "status", 0);
+    if (reason == NULL)
+        return false;
+    if (status > 0)
+        strbuf_printf(out, _("the last answer was %lld"), (long long)status);
+    else
+        strbuf_add_str(out, msg_get(reason)); /* records keep the English sentence */
+    return true;
+}
+
+bool facts_ready_is_unseen(const struct run *run) {
+    return json_get_bool(json_get_object(run->end, "ready"), "unseen", 0) == 1;
+}
+
+bool facts_address_taken(const struct run *run) {
+    return json_get_bool(json_get_object(run->end, "ready"), "taken", 0) == 1;
 }
 
 const char *facts_weights_name(enum run_weights weights) {

@@ -96,3 +96,16 @@ const char *facts_outcome_meaning(enum outcome_class outcome);
 
 /* "exit code 1", "signal 9 (SIGKILL)", "status not known": how the command ended, translated. */
 void facts_ending(const struct run *run, struct strbuf *out);
+/* It ran before (--attach). */
+bool facts_is_attached(const struct run *run);
+/* Only the watching of it ended: nothing can be said of the process's own end. */
+bool facts_goes_on(const struct run *run);
+/* Seconds until what --ready waits for; only where START has it. */
+struct quantity facts_ready_after(const struct run *run);
+/* Why what --ready waits for was never seen, translated; false: it was, or nothing was waited for.
+ */
+bool facts_why_not_ready(const struct run *run, struct strbuf *out);
+/* It may have come, or come before, where nobody looked. */
+bool facts_ready_is_unseen(const struct run *run);
+/* The address of --ready answered before the command started. */
+bool facts_address_taken(const struct run *run);

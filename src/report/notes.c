@@ -19,11 +19,22 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
     [NOTE_MONITOR_LOST] =
         {N_("the record ends early: its writer died, the command may have gone on"),
          N_("figures end where the record ends; repeat the run"), NULL},
+    [NOTE_ATTACHED_LOST] = {N_("the record ends early: its writer died; the process may go on"),
+                            N_("figures end where the record ends; attach again"),
+                            "probelauf run --attach PID"},
     [NOTE_EXPECTATION] = {N_("a check of the result was not met"),
                           N_("this run is no base of an estimate; look at its output"), NULL},
     [NOTE_RESULT_ABSENT] = {N_("a result that was to be read out of a file is not there"),
                             N_("look at what the command writes, and at 'results' of the plan"),
                             NULL},
+    [NOTE_ADDRESS_TAKEN] =
+        {N_("the address answered before the command started: something else serves it"),
+         N_("end it or use another port"), NULL},
+    [NOTE_NEVER_READY] =
+        {N_("never ready"),
+         N_("loading counts to the end, as at least that long; wait for what comes "
+            "once it is ready"),
+         NULL},
     [NOTE_BLIND_SPOT] = {N_("part of the work may lie outside what was measured"), NULL, NULL},
     [NOTE_SURVIVORS] = {N_("processes of the run were still there when we stopped looking"),
                         N_("wait longer for them"), "probelauf run --linger 5m -- ..."},
@@ -37,6 +48,8 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
                         N_("this time is not in the figures"), NULL},
     [NOTE_UNACCOUNTED] = {N_("a process vanished without being accounted for"),
                           N_("CPU time and I/O are lower bounds"), NULL},
+    [NOTE_ATTACHED_END_UNSEEN] = {N_("the process ended unseen"),
+                                  N_("CPU time and I/O are as last read, so at least"), NULL},
     [NOTE_BUFFERED] =
         {N_("the lines that tell the phases apart came together, because the output is buffered"),
          N_("let the command print line by line, with `python3 -u`, PYTHONUNBUFFERED=1 or "
@@ -50,9 +63,9 @@ static const struct note_text note_texts[NOTE_COUNT_] = {
     [NOTE_ATTACHED_NOT_SEPARATED] =
         {N_("loading and computing of a process that ran already cannot be told apart from "
             "outside"),
-         N_("a server's can: name the address that answers once it is ready; or start it under "
-            "probelauf"),
-         "probelauf run --attach PID --ready http://localhost:PORT/PATH"},
+         N_("start it under probelauf, or say what all of it is; of a server that answers http:// "
+            "once it is ready, --ready tells"),
+         "probelauf run --attach PID --phase compute"},
     [NOTE_MOSTLY_UNATTRIBUTED] = {N_("most of the time belongs to no known phase"),
                                   N_("mark where the other phases begin"), "probelauf mark PHASE"},
     [NOTE_GAPS] = {N_("there are gaps in the record"), NULL, NULL},
@@ -170,16 +183,34 @@ static bool find_gaps(const struct run *run, struct strbuf *evidence) {
     return true;
 }
 
-static bool is_attached(const struct run *run) {
-    return json_object_get(run->start, "attach") != NULL;
+static bool is_writer_lost(const struct run *run) {
+    return !run->running && facts_open_reason(run) == QUANTITY_MONITOR_LOST;
+}
+
+/* Processes that were there and whose account nobody saw. */
+static bool has_unaccounted(const struct run *run) {
+    return quantity_is_known(&run->io_written) && run->io_written.bound == QUANTITY_AT_LEAST &&
+           !run->running && facts_open_reason(run) != QUANTITY_MONITOR_LOST &&
+           json_array_size(json_get_array(run->end, "survivors")) == 0;
+}
+
+/* What was waited for was not seen: was the address another's? */
+static bool find_not_ready(const struct run *run, bool is_taken, struct strbuf *evidence) {
+    AUTO_STRBUF struct strbuf why = STRBUF_INIT;
+    if (!facts_why_not_ready(run, &why) || facts_address_taken(run) != is_taken ||
+        facts_ready_is_unseen(run))
+        return false;
+    if (!is_taken)
+        strbuf_add_str(evidence, strbuf_str(&why));
+    return true;
 }
 
 /* Nobody said what the run is, and nothing in it told where its phases begin. */
 static bool lacks_phases(const struct run *run) {
     return !run->lines_came_together &&
            (run->outcome == OUTCOME_OK || run->outcome == OUTCOME_ENDED) &&
-           !json_get_text(run->start, "phase", NULL) && !json_get_text(run->start, "step", NULL) &&
-           is_not_separated(&run->phase[PHASE_LOAD]) &&
+           !facts_address_taken(run) && !json_get_text(run->start, "phase", NULL) &&
+           !json_get_text(run->start, "step", NULL) && is_not_separated(&run->phase[PHASE_LOAD]) &&
            is_not_separated(&run->phase[PHASE_COMPUTE]);
 }
 
@@ -194,7 +225,13 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
     struct quantity q;
     switch (kind) {
     case NOTE_MONITOR_LOST:
-        return !run->running && facts_open_reason(run) == QUANTITY_MONITOR_LOST;
+        return is_writer_lost(run) && !facts_is_attached(run);
+    case NOTE_ATTACHED_LOST:
+        return is_writer_lost(run) && facts_is_attached(run);
+    case NOTE_ADDRESS_TAKEN:
+        return find_not_ready(run, true, evidence);
+    case NOTE_NEVER_READY:
+        return find_not_ready(run, false, evidence);
     case NOTE_EXPECTATION:
         return find_unmet(run, arena, evidence);
     case NOTE_RESULT_ABSENT:
@@ -214,15 +251,15 @@ static bool applies(const struct run *run, enum note_kind kind, struct arena *ar
         q = facts_suspended(run);
         return find_duration(&q, evidence);
     case NOTE_UNACCOUNTED:
-        return quantity_is_known(&run->io_written) && run->io_written.bound == QUANTITY_AT_LEAST &&
-               !run->running && facts_open_reason(run) != QUANTITY_MONITOR_LOST &&
-               json_array_size(json_get_array(run->end, "survivors")) == 0;
+        return has_unaccounted(run) && !facts_is_attached(run);
+    case NOTE_ATTACHED_END_UNSEEN:
+        return has_unaccounted(run) && facts_is_attached(run);
     case NOTE_BUFFERED:
         return run->lines_came_together;
     case NOTE_NOT_SEPARATED:
-        return !is_attached(run) && lacks_phases(run) && add_why(run, evidence);
+        return !facts_is_attached(run) && lacks_phases(run) && add_why(run, evidence);
     case NOTE_ATTACHED_NOT_SEPARATED:
-        return is_attached(run) && lacks_phases(run);
+        return facts_is_attached(run) && lacks_phases(run);
     case NOTE_MOSTLY_UNATTRIBUTED:
         return find_unattributed(run, evidence);
     case NOTE_GAPS:
@@ -270,7 +307,9 @@ void notes_clear(struct note *notes, size_t count) {
 
 void notes_format(const struct note *note, struct strbuf *out) {
     strbuf_add_str(out, note->finding);
-    if (note->evidence)
+    if (note->evidence && note->kind == NOTE_NEVER_READY)
+        strbuf_printf(out, ": %s", note->evidence);
+    else if (note->evidence)
         strbuf_printf(out, " (%s)", note->evidence);
     if (note->remedy)
         strbuf_printf(out, "; %s", note->remedy);

@@ -18,21 +18,6 @@ static json_t *ended_by(const struct run *run) {
     return json_null();
 }
 
-static struct quantity ready_after(const struct run *run) {
-    const json_t *ready = json_get_object(run->end, "ready");
-    const char *reason = json_get_text(ready, "reason", NULL);
-    if (json_get_bool(ready, "before", 0) == 1)
-        return quantity_open(UNIT_SECOND, QUANTITY_NOT_VISIBLE,
-                             _("it was ready before it was attached to"));
-    if (reason != NULL)
-        return quantity_open(UNIT_SECOND, QUANTITY_FAILED, msg_get(reason));
-    struct quantity q =
-        facts_number(ready, "t_ns", UNIT_SECOND, "what --ready waits for", facts_open_reason(run));
-    if (quantity_is_known(&q))
-        q.value /= 1e9;
-    return q;
-}
-
 void run_json_put_target(json_t *json, const struct run *run) {
     if (json_is_integer(json_object_get(run->start, "attach"))) {
         json_t *attached = json_object();
@@ -43,9 +28,12 @@ void run_json_put_target(json_t *json, const struct run *run) {
     }
     if (!json_is_string(json_object_get(run->start, "ready")))
         return;
-    struct quantity after = ready_after(run);
+    struct quantity after = facts_ready_after(run);
     json_t *ready = json_object();
     json_put(ready, "waits_for", run_json_plain_text(run->start, "ready"));
     run_json_put_quantity(ready, "after", &after);
+    const json_t *end = json_get_object(run->end, "ready");
+    json_put(ready, "reason", run_json_plain_text(end, "reason"));
+    json_put(ready, "status", run_json_plain_int(end, "status"));
     json_put(json, "ready", ready);
 }

@@ -97,7 +97,9 @@ void run_text_work(struct strbuf *out, struct report_style style, const struct r
     }
     if (run->result_count == 0)
         layout_paragraph(out, style,
-                         _("no result was reported (`probelauf mark --result NAME=VALUE`)"));
+                         facts_is_attached(run)
+                             ? _("no result was reported")
+                             : _("no result was reported (`probelauf mark --result NAME=VALUE`)"));
 }
 
 static void file_list(struct strbuf *out, struct report_style style, const char *label,

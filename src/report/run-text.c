@@ -71,7 +71,8 @@ void run_text_add_unmet(struct strbuf *out, const struct run *run) {
 
 /* "disk_full: exit code 1". */
 static void add_outcome(struct strbuf *out, const struct run *run) {
-    strbuf_printf(out, "%s: ", outcome_name(run->outcome));
+    if (!facts_goes_on(run))
+        strbuf_printf(out, "%s: ", outcome_name(run->outcome));
     facts_ending(run, out);
     const char *verified = run->verified ? run->verified : "";
     run_text_add_unmet(out, run);
@@ -141,7 +142,7 @@ static void header(struct strbuf *out, struct report_style style, const struct r
     layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&title));
     strbuf_add_str(out, "  ");
     layout_add_colored(out, style, run_text_outcome_color(run->outcome),
-                       outcome_name(run->outcome));
+                       facts_goes_on(run) ? _("watched") : outcome_name(run->outcome));
     strbuf_add_char(out, '\n');
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     facts_command_line(run, &text);
@@ -168,7 +169,8 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     run_text_row(out, style, _("outcome"), strbuf_str(&text));
     run_text_row(out, style, _("not started"), json_get_text(run->end, "start_error", NULL));
     const struct run_incident *cause = run_text_cause(run);
-    if (!cause && !json_get_text(run->end, "start_error", NULL))
+    if (!cause && !json_get_text(run->end, "start_error", NULL) &&
+        !(facts_is_attached(run) && run->outcome == OUTCOME_ENDED))
         run_text_row(out, style, "", facts_outcome_meaning(run->outcome));
     if (cause && cause->line)
         run_text_row(out, style, _("shown by"), cause->line);
@@ -238,8 +240,24 @@ static bool is_one_heap(const struct run *run) {
     return true;
 }
 
+/* What --ready waits for and what came of it. */
+static void ready_row(struct strbuf *out, struct report_style style, const struct run *run) {
+    const char *waits_for = json_get_text(run->start, "ready", NULL);
+    if (waits_for == NULL)
+        return;
+    AUTO_STRBUF struct strbuf why = STRBUF_INIT;
+    struct quantity after = facts_ready_after(run);
+    if (facts_why_not_ready(run, &why)) /* waited for in vain: no reading has failed */
+        layout_row(out, style, _("ready"), _("[?] open"), layout_state_color(QUANTITY_OPEN),
+                   strbuf_str(&why));
+    else
+        layout_quantity(out, style, _("ready"), &after);
+    run_text_row(out, style, _("waits for"), waits_for);
+}
+
 static void phases(struct strbuf *out, struct report_style style, const struct run *run) {
     layout_heading(out, style, _("Phases"));
+    ready_row(out, style, run);
     if (is_one_heap(run) && !style.verbose) {
         layout_quantity(out, style, _("all phases"), &run->phase[PHASE_LOAD]);
         run_text_weights(out, style, run);

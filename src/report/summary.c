@@ -44,6 +44,15 @@ static void add_quantity(struct strbuf *out, struct report_style style, const st
 static void headline(struct strbuf *out, struct report_style style, const struct run *run) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_add_str(out, "probelauf: ");
+    if (facts_goes_on(run)) { /* the class would name an end that there was not */
+        facts_ending(run, &text);
+        strbuf_add_str(&text, _("; run "));
+        layout_add_plain(&text, facts_id_tail(run->id), style.ascii);
+        layout_wrap(out, strbuf_str(&text), strlen("probelauf: "), TEXT_COLUMN,
+                    layout_columns(style));
+        strbuf_add_char(out, '\n');
+        return;
+    }
     layout_add_colored(out, style, run_text_outcome_color(run->outcome),
                        outcome_name(run->outcome));
     if (run->outcome != OUTCOME_OK) {
@@ -64,6 +73,11 @@ static void headline(struct strbuf *out, struct report_style style, const struct
     strbuf_add_char(out, '\n');
 }
 
+/* Of a process that was attached to nobody is told how it ended: no cause is missing. */
+static bool is_end_unseen(const struct run *run) {
+    return facts_is_attached(run) && run->outcome == OUTCOME_ENDED && !run_text_cause(run);
+}
+
 /* What ended it, the line that shows it, what to do. */
 static void cause(struct strbuf *out, struct report_style style, const struct run *run) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -75,7 +89,9 @@ static void cause(struct strbuf *out, struct report_style style, const struct ru
     }
     const struct run_incident *incident = run_text_cause(run);
     const char *meaning = facts_outcome_meaning(run->outcome);
-    if (!incident && meaning && run->outcome != OUTCOME_LOST) /* of a lost run a note tells more */
+    bool is_told =
+        run->outcome == OUTCOME_LOST || is_end_unseen(run); /* by a note; by the ending */
+    if (!incident && meaning && !is_told)
         line(out, style, _("cause"), meaning);
     if (!incident)
         return;
@@ -200,7 +216,7 @@ static bool can_be_base(const struct run *run) {
 static void next_step(struct strbuf *out, struct report_style style, const struct run *run) {
     const char *tail = facts_id_tail(run->id);
     bool explained = run->outcome == OUTCOME_OK || run->outcome == OUTCOME_BUDGET ||
-                     run->outcome == OUTCOME_INTERRUPTED;
+                     run->outcome == OUTCOME_INTERRUPTED || is_end_unseen(run);
     bool of_plan = json_get_text(run->start, "study", NULL) != NULL;
     AUTO_FREE char *text =
         can_be_base(run) && of_plan

@@ -123,6 +123,13 @@ begun() {
     lacks "--linger"
     output=$(tr -s ' \n' ' ' <<<"$output")
     has "it went on when the watching ended"
+    has "(then stopped); the process goes on"
+    lacks "status was not seen"
+    lacks "ended:"
+    run probelauf explain @1
+    has "the process goes on"
+    lacks "class"
+    lacks "ended"
 }
 
 @test "an interrupt of the watching ends a shell loop" {
@@ -147,7 +154,11 @@ sys.exit(128 - child.returncode if child.returncode < 0 else child.returncode)' 
 
 @test "--max-time ends the watching with status 0, and the process goes on" {
     target "$CHILD" catch 15 wait-file stop
-    run -0 probelauf run -q --attach "$target" --max-time 0.5s
+    run -0 probelauf run --attach "$target" --max-time 0.5s
+    has "(--max-time); the process goes on; run "
+    lacks "cause"
+    lacks "probelauf explain"
+    lacks "status was not seen"
     kill -0 "$target"
     [ ! -s target.err ]
     [ "$(shown 'd["outcome"]["class"]')" = ended ]
@@ -175,6 +186,11 @@ sys.exit(128 - child.returncode if child.returncode < 0 else child.returncode)' 
     fails 125 attach-init
     run -125 probelauf run --attach $$
     fails 125 attach-ancestor
+    has "has started this one"
+    # shellcheck disable=SC2016
+    run -125 sh -c 'exec "$0" run --attach $$' "$PROBELAUF"
+    fails 125 attach-ancestor
+    has "is this one"
     target python -c 'import subprocess, sys, time
 child = subprocess.Popen(["true"])
 print(child.pid, flush=True)
@@ -281,7 +297,28 @@ print(thread.native_id, flush=True)'
     run -0 probelauf run --attach "$target" --max-time 0.4s
     has "watching process $target"
     output=$(tr -s ' \n' ' ' <<<"$output")
-    has "name the address that answers"
+    has "start it under probelauf, or say what all of it is"
+    run probelauf show @1
+    lacks "probelauf mark"
+    lacks "pattern"
+}
+
+@test "a process that simply ended has not vanished" {
+    target python -c 'import signal, subprocess, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody sees a zombie of it
+print(subprocess.Popen([sys.argv[1], "wait-file", "stop"]).pid, flush=True)
+time.sleep(60)' "$CHILD"
+    until_true grep -q . target.out
+    attach --attach "$(cat target.out)"
+    sleep 0.3
+    touch stop
+    wait "$monitor"
+    run probelauf show @1
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "the process ended unseen; CPU time and I/O are as last read, so at least"
+    lacks "vanished"
+    run probelauf explain @1
+    lacks "best witness"
 }
 
 @test "a killed monitor leaves the process alone and a record of what it saw" {
@@ -293,6 +330,10 @@ print(thread.native_id, flush=True)'
     until_true ledger_has 1
     kill -0 "$target"
     [ "$(shown 'd["outcome"]["class"]')" = lost ]
+    run probelauf show @1
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "attach again"
+    lacks "repeat the run"
     [ "$(shown 'd["host"]["cpu"]["bound"]')" = at-least ]
 }
 

@@ -139,6 +139,39 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 200000)'
     [[ "$stderr" == *UTF-16* ]]
 }
 
+@test "an empty text has no last lines" {
+    : >empty.log
+    run -0 probelauf explain empty.log
+    has "the text is empty"
+    lacks "witness"
+    lacks "Last output"
+}
+
+@test "a line of which only the beginning was compared is named" {
+    python -c 'print("a\n\n" + "x" * 5000 + "\nb\n" + "y" * 4096 + "\r" + "y" * 4096 + "\n" + "z" * 4097)' >job.log
+    run -0 --separate-stderr probelauf explain job.log
+    [ "$stderr" = "probelauf: line 3 is longer than 4096 bytes; only its beginning was compared; 1 more" ]
+    head -c 5000000 /dev/zero | tr '\0' x >job.log
+    run -0 --separate-stderr probelauf explain job.log
+    [ "$stderr" = "probelauf: line 1 is longer than 4096 bytes; only its beginning was compared" ]
+    [[ "$output" != *witness* ]]
+}
+
+@test "what is neither a run nor a file is called so; help tells which one wins" {
+    run probelauf explain nofile
+    fails 1 run-not-found
+    has "neither a run nor a file"
+    run probelauf explain deadbeef
+    fails 1 run-not-found
+    has "neither a run nor a file"
+    run probelauf explain @1
+    fails 1 run-not-found
+    lacks "nor a file"
+    run -0 probelauf help explain
+    has "exit status"
+    has "exists as a file"
+}
+
 @test "what cannot be read" {
     run probelauf explain ./missing.log
     fails 1 text-unreadable

@@ -78,7 +78,7 @@ is_ready() {
     until_true is_ready
     touch stop
     wait "$monitor"
-    [ "$(shown '1 <= d["time"]["phases"]["load"]["value"]')" = true ]
+    [ "$(shown '0.5 <= d["time"]["phases"]["load"]["value"]')" = true ]
 }
 
 @test "a line ends loading: through a pipe, a terminal and into a file" {
@@ -117,12 +117,53 @@ is_ready() {
     [ "$(ready_of_end 'r["reason"]')" = "no line of the output matched" ]
     [ "$(shown 'd["ready"]["after"]["state"]')" = open ]
     run probelauf show @1
-    has "never ready"
-    probelauf run -q --tee none --ready x -- "$CHILD" out x | cat
-    [ "$(ready_of_end 'r["reason"]')" = "the output was not read" ]
+    has "never ready: no line of the output matched"
+    has "will not come"
     probelauf run -q --ready "http://127.0.0.1:$(free_port)/" -- "$CHILD" sleep 0.5
     [[ "$(ready_of_end 'r["reason"]')" == "no connection to the address"* ]]
     [ "$(shown 'd["outcome"]["class"]')" = ok ]
+}
+
+# Loads for 0.3 s, says so and works on.
+says_ready=(sh -c 'sleep 0.3; echo complete; sleep 0.3')
+
+load_is_open() { # because REASON
+    [ "$(ready_of_end 'r["reason"]')" = "$1" ]
+    [ "$(shown 'd["time"]["phases"]["load"]["state"]')" = open ]
+    [ "$(shown 'd["time"]["phases"]["compute"]["state"]')" = open ]
+    [ "$(shown 'd["time"]["phase_list"][0]["name"]')" = unattributed ]
+    [ "$(shown 'd["ready"]["after"]["reason"]')" = not-visible ]
+    run probelauf show @1
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    lacks "never ready"
+    has "$1"
+}
+
+@test "where the output was not read loading is open, not as long as the run" {
+    probelauf run -q --ready complete -- "${says_ready[@]}" >/dev/null
+    load_is_open "standard output was not read"
+    output=$("$PROBELAUF" run --ready complete -- "${says_ready[@]}" 2>&1 >/dev/null)
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "standard output was not read); let all of its output be read"
+    probelauf run -q --ready complete -- "${says_ready[@]}" >/dev/null 2>&1
+    load_is_open "the output was not read"
+    probelauf run -q --ready complete -- sh -c 'sleep 0.3; echo complete >&2' 2>/dev/null | cat
+    load_is_open "standard error was not read"
+    # nothing can come through a descriptor that is closed
+    probelauf run -q --ready x -- "$CHILD" sleep 0.2 2>&- | cat
+    [ "$(ready_of_end 'r["reason"]')" = "no line of the output matched" ]
+    [ "$(shown 'd["time"]["phases"]["load"]["bound"]')" = at-least ]
+}
+
+@test "where a line was cut it may be there; where it comes again it was ready by then" {
+    probelauf run -q --ready complete -- python3 -c 'print("x" * 5000 + "complete")' | cat >/dev/null
+    load_is_open "no line matched of the output that could be looked at, and that was not all of it"
+    probelauf run -q --ready complete -- sh -c 'sleep 0.3; echo complete >&2; sleep 0.3' 3>&1 >/dev/null 2>&3 | cat
+    [ "$(shown 'd["time"]["phases"]["load"]["bound"]')" = at-most ]
+    [ "$(shown 'd["time"]["phases"]["compute"]["bound"]')" = at-least ]
+    [ "$(shown 'd["ready"]["after"]["bound"]')" = at-most ]
+    run probelauf show --json @1
+    valid_schema run
 }
 
 @test "statuses other than 2xx are not ready: 503, redirects" {
@@ -134,6 +175,9 @@ is_ready() {
         touch stop
         wait "$monitor"
         [ "$(ready_of_end 'r["status"]')" = "$how" ]
+        [ "$(shown 'd["ready"]["status"]')" = "$how" ]
+        run probelauf show @1
+        has "never ready: the last answer was $how"
         [ "$(shown 'd["time"]["phases"]["load"]["bound"]')" = at-least ]
     done
 }
@@ -143,7 +187,23 @@ is_ready() {
     until_true asked 2
     touch stop
     wait "$monitor"
-    [ "$(ready_of_end 'r["reason"]')" = "what answered at the address was no HTTP" ]
+    [[ "$(ready_of_end 'r["reason"]')" == "what answered at the address was no HTTP"* ]]
+}
+
+@test "an answer with thousands of headers is one" {
+    local port
+    port=$(free_port)
+    python -c 'import socket, sys
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    peer, _ = listener.accept()
+    peer.recv(65536)
+    peer.sendall(b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %s\r\n" % (i, b"y" * 20) for i in range(5000)) + b"\r\n")
+    peer.close()' "$port" 3>&- 4>&- &
+    SERVERS=$!
+    sleep 0.5
+    probelauf run -q --attach "$SERVERS" --ready "http://127.0.0.1:$port/" --max-time 2s
+    [ "$(ready_of_end '"reason" in r')" = False ]
 }
 
 @test "an address that hangs delays nothing, and nobody goes on asking" {
@@ -174,6 +234,14 @@ is_gone() {
     probelauf run -q --ready "http://127.0.0.1:$port/" -- "$CHILD" sleep 0.4
     [[ "$(ready_of_end 'r["reason"]')" == "the address answered before"* ]]
     [ "$(shown 'd["time"]["phases"]["load"]["state"]')" = open ]
+    [[ "$(shown 'd["ready"]["reason"]')" == "the address answered before"* ]]
+    run probelauf show @1
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "the address answered before the command started: something else serves it; end it or use another port"
+    has "waits for http://127.0.0.1:$port/"
+    lacks "probelauf mark load"
+    run probelauf show --json @1
+    valid_schema run
 }
 
 @test "a running server that becomes ready while it is watched" {
@@ -192,6 +260,13 @@ is_gone() {
     touch stop
     wait "$monitor"
     [ "$(phases)" = '[["load", "ready"], ["compute", "ready"]]' ]
+    # it had begun to load before
+    [ "$(shown 'd["time"]["phases"]["load"]["bound"]')" = at-least ]
+    [ "$(shown 'd["ready"]["after"]["bound"]')" = at-least ]
+    [ "$(shown 'd["time"]["phases"]["compute"].get("bound", "exact")')" = exact ]
+    run probelauf show @1
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    has "since it was attached to"
 }
 
 @test "a running server that is ready already only computes" {
@@ -206,6 +281,7 @@ is_gone() {
     [ "$(phases)" = '[["compute", "ready"]]' ]
     [ "$(shown 'd["time"]["phases"]["load"]["state"]')" = open ]
     [ "$(ready_of_end 'r["before"]')" = True ]
+    [ "$(shown 'd["time"]["phases"]["compute"]["bound"]')" = at-least ]
 }
 
 @test "readiness is told once, also by a recorder that follows a killed one" {
@@ -236,7 +312,19 @@ is_gone() {
     fails 125 ready-address
     run -125 probelauf run --ready '(' -- true
     fails 125 pattern-invalid
+    run -125 probelauf run --ready x --tee none -- true
+    fails 125 usage-conflict
+    run -125 env PROBELAUF_TEE=none "$PROBELAUF" run --ready x -- true
+    fails 125 usage-conflict
+    run -125 probelauf run --pattern load=x --tee none -- true
+    fails 125 usage-conflict
+    run -125 probelauf run --expect marker=x --tee none -- true
+    fails 125 usage-conflict
+    run -125 probelauf run --ready x --phase setup -- true
+    fails 125 usage-conflict
     [ "$(runs_in_ledger)" = 0 ]
+    run -0 env PROBELAUF_TEE=none "$PROBELAUF" run -q --tee auto --ready x -- true
+    run -0 probelauf run -q --ready http://127.0.0.1:1/ --tee none -- true
 }
 
 @test "a secret in the address is masked in the record" {
