@@ -347,8 +347,9 @@ class Unchanged(HookTest):
             os.kill(os.getpid(), signal.SIGINT)
         """)
         for python in self.each():
-            done, _ = self.both(python, [script], code=-2)
+            done, said = self.both(python, [script], code=-2)
             self.assertIn(b"done", done.stdout)
+            self.assertEqual(said.events("trouble"), [])
 
 
 class Memory(HookTest):

@@ -22,7 +22,7 @@ class Source(HookTest):
         for name, variable in (("sitecustomize.py", "WANTED"), ("probelauf_hook.py", "RULES")):
             with open(os.path.join(HOOK, name)) as source:
                 for each in ast.parse(source.read()).body:
-                    if isinstance(each, ast.Assign) and each.targets[0].id == variable:
+                    if isinstance(each, ast.Assign) and getattr(each.targets[0], "id", "") == variable:
                         found[variable] = list(ast.literal_eval(each.value))
         self.assertEqual(found["WANTED"], list(found["RULES"]))
 

@@ -5,14 +5,26 @@ It wraps the calls that load models (phase load), download (transfer) or compute
 waits for torch's first forward, and reads what torch's allocator counted: when a phase ends, before
 the program resets the peaks, and at the end of the process. It must not change the program: it never
 resets anything, never starts CUDA, prints and raises nothing, and leaves no trace in the tracebacks
-and warnings of what it wraps. Reports: docs/journal-format.md, "Agents".
+and warnings of what it wraps. What the program's signal handlers raise and other threads throw in
+while the hook works reaches the program, and leaves the counts right. Of foreign objects nothing is
+touched but the names that are followed. Reports: docs/journal-format.md, "Agents".
 """
 import _thread
-import atexit
 import os
+import posix
 import sys
-import time
-import types
+
+# What sitecustomize.py has bound before the program could replace it.
+BASE = globals()["BASE"]
+NOW_NS, GETPID, MODULES = BASE["NOW_NS"], BASE["GETPID"], BASE["MODULES"]
+MODULE_TYPE, FUNCTION_TYPE = BASE["MODULE_TYPE"], BASE["FUNCTION_TYPE"]
+TYPE_NAME, TYPE_MODULE, TYPE_DICT = BASE["TYPE_NAME"], BASE["TYPE_MODULE"], BASE["TYPE_DICT"]
+module_names, names_of, put = BASE["module_names"], BASE["names_of"], BASE["put"]
+is_thrown, plain = BASE["is_thrown"], BASE["plain"]
+STAT, GETCWD, FSPATH = posix.stat, posix.getcwd, posix.fspath
+VARIABLES = os.environ._data  # by bytes; os.environ itself is Python code that can be replaced
+# Kinds of functions, as co_flags tells them.
+GENERATOR, COROUTINE, ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 # Code by this name stands aside in Python's warnings and in logging (both pass over frames of the
 # import system when they look for the caller), so that they name the user's line as without it.
@@ -22,7 +34,7 @@ PHASES_MAX = 2000
 RESETS_MAX = 64
 FILES_MAX = 512
 
-# module: (what, action[, parameter that names a file: its place, its name]). The actions: "load" and
+# module: (what (one or several), action[, parameter that names a file: its place, its name]). The actions: "load" and
 # "transfer" last as long as the call; "early" is a load only before the first forward; "compute"
 # begins with the call and holds; "reset" is read before; "forward" is torch's Module, "compile"
 # torch.compile. A name that a version does not have is passed over.
@@ -31,20 +43,15 @@ RULES = {
     "torch.jit._serialization": (("load", "load", 0, "f"),),
     "torch.hub": (("download_url_to_file", "transfer"),),
     "torch.nn.modules.module": (
-        ("Module.to", "early"),
-        ("Module.cuda", "early"),
-        ("Module.load_state_dict", "early"),
+        ("Module.to Module.cuda Module.load_state_dict", "early"),
         ("Module", "forward"),
     ),
     "torch.cuda.memory": (
-        ("reset_peak_memory_stats", "reset"),
-        ("reset_max_memory_allocated", "reset"),
-        ("reset_max_memory_cached", "reset"),
+        ("reset_peak_memory_stats reset_max_memory_allocated reset_max_memory_cached", "reset"),
         ("reset_accumulated_memory_stats", "reset"),
     ),
     "torch.accelerator.memory": (
-        ("reset_peak_memory_stats", "reset"),
-        ("reset_accumulated_memory_stats", "reset"),
+        ("reset_peak_memory_stats reset_accumulated_memory_stats", "reset"),
     ),
     "torch._dynamo.convert_frame": (("_compile", "compile"),),
     "safetensors": (("safe_open", "load", 0, "filename"),),
@@ -52,7 +59,7 @@ RULES = {
         ("load_file", "load", 0, "filename"),
         ("load_model", "load", 1, "filename"),
     ),
-    "huggingface_hub.file_download": (("http_get", "transfer"), ("xet_get", "transfer")),
+    "huggingface_hub.file_download": (("http_get xet_get", "transfer"),),
     "transformers.modeling_utils": (("PreTrainedModel.from_pretrained", "load"),),
     "transformers.modeling_tf_utils": (("TFPreTrainedModel.from_pretrained", "load"),),
     "transformers.modeling_flax_utils": (("FlaxPreTrainedModel.from_pretrained", "load"),),
@@ -73,10 +80,7 @@ RULES = {
     "sentence_transformers.cross_encoder.CrossEncoder": (("CrossEncoder.__init__", "load"),),
     "vllm.entrypoints.llm": (
         ("LLM.__init__", "load"),
-        ("LLM.generate", "compute"),
-        ("LLM.chat", "compute"),
-        ("LLM.encode", "compute"),
-        ("LLM.beam_search", "compute"),
+        ("LLM.generate LLM.chat LLM.encode LLM.beam_search", "compute"),
     ),
     "vllm.engine.llm_engine": (("LLMEngine.__init__", "load"), ("LLMEngine.step", "compute")),
     "vllm.engine.async_llm_engine": (("AsyncLLMEngine.__init__", "load"),),
@@ -84,47 +88,30 @@ RULES = {
     "vllm.v1.engine.async_llm": (("AsyncLLM.__init__", "load"),),
     "vllm.v1.engine.core": (("EngineCore.__init__", "load"),),
     "vllm.v1.worker.gpu_worker": (
-        ("Worker.init_device", "load"),
-        ("Worker.load_model", "load"),
-        ("Worker.determine_available_memory", "load"),
-        ("Worker.initialize_from_config", "load"),
-        ("Worker.compile_or_warm_up_model", "load"),
+        ("Worker.init_device Worker.load_model Worker.determine_available_memory", "load"),
+        ("Worker.initialize_from_config Worker.compile_or_warm_up_model", "load"),
         ("Worker.execute_model", "compute"),
     ),
     "vllm.worker.worker": (
-        ("Worker.load_model", "load"),
-        ("Worker.determine_num_available_blocks", "load"),
+        ("Worker.load_model Worker.determine_num_available_blocks", "load"),
         ("Worker.initialize_cache", "load"),
         ("Worker.execute_model", "compute"),
     ),
     "llama_cpp.llama": (
         ("Llama.__init__", "load", 1, "model_path"),
-        ("Llama.eval", "compute"),
-        ("Llama.generate", "compute"),
-        ("Llama.embed", "compute"),
+        ("Llama.eval Llama.generate Llama.embed", "compute"),
     ),
     "onnxruntime.capi.onnxruntime_inference_collection": (
         ("InferenceSession.__init__", "load", 1, "path_or_bytes"),
-        ("Session.run", "compute"),
-        ("Session.run_with_iobinding", "compute"),
+        ("Session.run Session.run_with_iobinding", "compute"),
     ),
     "keras.src.saving.saving_api": (("load_model", "load", 0, "filepath"),),
     "keras.saving.saving_api": (("load_model", "load", 0, "filepath"),),
     "keras.src.backend.tensorflow.trainer": (
-        ("TensorFlowTrainer.fit", "compute"),
-        ("TensorFlowTrainer.predict", "compute"),
-        ("TensorFlowTrainer.evaluate", "compute"),
+        ("TensorFlowTrainer.fit TensorFlowTrainer.predict TensorFlowTrainer.evaluate", "compute"),
     ),
-    "keras.src.engine.training": (
-        ("Model.fit", "compute"),
-        ("Model.predict", "compute"),
-        ("Model.evaluate", "compute"),
-    ),
-    "keras.engine.training": (
-        ("Model.fit", "compute"),
-        ("Model.predict", "compute"),
-        ("Model.evaluate", "compute"),
-    ),
+    "keras.src.engine.training": (("Model.fit Model.predict Model.evaluate", "compute"),),
+    "keras.engine.training": (("Model.fit Model.predict Model.evaluate", "compute"),),
     "tensorflow.python.saved_model.load": (("load", "load"),),
 }
 
@@ -146,11 +133,12 @@ class State(object):
     def begin(self):
         # Reentrant: a signal handler may load a model while this thread is in here.
         self.lock = _thread.RLock()
-        self.generation = object()
-        self.loads = 0
-        self.transfers = 0
+        self.pid = GETPID()
+        self.parent = None  # of a forked child that has said nothing yet
+        self.held = {"loads": set(), "transfers": set()}
         self.computing = False
         self.phase = None
+        self.pending = []  # what is to be said, oldest first
         self.changes = 0
         self.files = set()
         self.resets = {}  # (phase, device): [how many, highest allocated, highest reserved]
@@ -162,8 +150,11 @@ class State(object):
 state = State()
 
 
-def say(event, facts, at=None):
-    state.marks.say(event, facts, at)
+def say(event, facts, at=None, written=None):
+    if state.parent is not None:
+        parent, state.parent = state.parent, None
+        state.marks.say("hello", [("version", 1), ("parent", parent)])
+    state.marks.say(event, facts, at, written)
 
 
 def trouble(reason):
@@ -173,7 +164,36 @@ def trouble(reason):
 
 
 def name_of(error):
-    return type(error).__name__
+    return TYPE_NAME(type(error))
+
+
+def attempt(what, step, *args, roots=("builtins", "torch")):
+    """Does what may fail, in torch or here; a failure is said and None."""
+    try:
+        return step(*args)
+    except Exception as error:
+        if is_thrown(error, roots):
+            raise
+        trouble("%s: %s" % (what, name_of(error)))
+        return None
+
+
+def surely(what, step, *args):
+    """Does a step that must not stay half done, whatever is thrown in meanwhile: steps can be done
+    again. What came first is raised then."""
+    thrown = None
+    try:
+        for _ in range(100):
+            try:
+                attempt(what, step, *args)
+                break
+            except BaseException as error:
+                if thrown is None:
+                    thrown = error
+        if thrown is not None:
+            raise thrown
+    finally:
+        thrown = None  # no cycle with the frame
 
 
 # ---- what torch's allocator counted ----
@@ -181,34 +201,35 @@ def name_of(error):
 
 def torch_cuda():
     """torch.cuda where the program itself has started CUDA in this process, else None."""
-    cuda = sys.modules.get("torch.cuda")
-    started = getattr(cuda, "is_initialized", None)
+    cuda = module_names(MODULES.get("torch.cuda"))
+    started = cuda.get("is_initialized")
     return cuda if started is not None and started() else None
 
 
 def device_count(cuda):
     # The runtime's own count: torch.cuda.device_count() may ask NVML.
-    count = getattr(sys.modules["torch"]._C, "_cuda_getDeviceCount", None)
-    return (count or cuda.device_count)()
+    core = module_names(MODULES.get("torch._C"))
+    return (core.get("_cuda_getDeviceCount") or cuda["device_count"])()
 
 
 def identity(cuda, device):
     """(uuid, bus id) as far as this torch tells them."""
     if device not in state.identity:
-        uuid = bus_id = None
-        try:
-            properties = cuda.get_device_properties(device)
-            uuid = getattr(properties, "uuid", None)
-            uuid = None if uuid is None else str(uuid)
-            bus = getattr(properties, "pci_bus_id", None)
-            if isinstance(bus, int):
-                domain = getattr(properties, "pci_domain_id", 0)
-                slot = getattr(properties, "pci_device_id", 0)
-                bus_id = "%08x:%02x:%02x.0" % (domain, bus, slot)
-        except Exception as error:
-            trouble("properties of device %d: %s" % (device, name_of(error)))
-        state.identity[device] = (uuid, bus_id)
+        found = attempt("properties of device %d" % device, read_identity, cuda, device)
+        state.identity[device] = found or (None, None)
     return state.identity[device]
+
+
+def read_identity(cuda, device):
+    properties = cuda["get_device_properties"](device)
+    bus_id = None
+    uuid = getattr(properties, "uuid", None)
+    bus = getattr(properties, "pci_bus_id", None)
+    if isinstance(bus, int):
+        domain = getattr(properties, "pci_domain_id", 0)
+        slot = getattr(properties, "pci_device_id", 0)
+        bus_id = "%08x:%02x:%02x.0" % (domain, bus, slot)
+    return (None if uuid is None else str(uuid), bus_id)
 
 
 def counted(stats, key):
@@ -228,19 +249,23 @@ def is_news(device, phase, allocated, reserved):
 
 def report_memory(moment, phase, at, only=None):
     """One line for each device of torch, or for the only one that is named."""
+    attempt("memory of torch", read_memory, moment, phase, at, only)
+
+
+def read_memory(moment, phase, at, only):
     cuda = torch_cuda()
-    if cuda is None:
-        return
-    try:
-        devices = range(device_count(cuda)) if only is None else (only,)
-        for device in devices:
+    if cuda is not None:
+        for device in range(device_count(cuda)) if only is None else (only,):
             report_device(cuda, device, moment, phase, at)
-    except Exception as error:
-        trouble("memory of torch: " + name_of(error))
+
+
+def variable(name):
+    value = VARIABLES.get(name)
+    return None if value is None else value.decode("utf-8", "surrogateescape")
 
 
 def report_device(cuda, device, moment, phase, at):
-    stats = cuda.memory_stats(device)
+    stats = cuda["memory_stats"](device)
     if not stats:
         return
     allocated = counted(stats, "allocated_bytes.all.peak")
@@ -267,96 +292,125 @@ def report_device(cuda, device, moment, phase, at):
         ("device", device),
         ("uuid", uuid),
         ("bus_id", bus_id),
-        ("visible", os.environ.get("CUDA_VISIBLE_DEVICES")),
-        ("order", os.environ.get("CUDA_DEVICE_ORDER")),
+        ("visible", variable(b"CUDA_VISIBLE_DEVICES")),
+        ("order", variable(b"CUDA_DEVICE_ORDER")),
     ]
     say("memory", facts + counts, at)
 
 
 def before_reset(args, kwargs):
     """The program is about to reset the counters of a device."""
+    attempt("before a reset", read_before_reset, args, kwargs)
+
+
+def read_before_reset(args, kwargs):
     if torch_cuda() is None:
         return
     device = args[0] if args else kwargs.get("device")
-    index = sys.modules["torch.cuda.memory"]._get_device_index(device, optional=True)
-    report_memory("reset", state.phase, now(), index)
+    index = module_names(MODULES.get("torch.cuda.memory"))["_get_device_index"]
+    report_memory("reset", state.phase, now(), index(device, optional=True))
 
 
 # ---- phases ----
 
 
 def now():
-    return str(time.monotonic_ns())
+    return str(NOW_NS())
+
+
+def wanted_phase():
+    held = state.held
+    return (
+        "transfer"
+        if held["transfers"]
+        else "load" if held["loads"] else "compute" if state.computing else None
+    )
 
 
 def change(what, failed=None):
-    """Called with the lock held, after a count has changed: says so where the phase is another."""
-    new = (
-        "transfer"
-        if state.transfers > 0
-        else "load" if state.loads > 0 else "compute" if state.computing else None
-    )
-    old = state.phase
-    if new == old:
-        return
-    if state.changes >= PHASES_MAX and new != "compute":
-        if old is None:
-            return  # nothing new begins; what has begun still ends
+    """Called with the lock held, after a count has changed: says so where the phase is another. Done
+    again it does nothing."""
+    new, old = wanted_phase(), state.phase
+    full = state.changes >= PHASES_MAX and new != "compute"
+    # where nothing new begins what has begun still ends
+    if new != old and not (full and (old is None or new is not None)):
+        at = now()
+        report_memory("phase-end", old, at)
+        lines = []
+        if failed is not None or new is None:
+            lines.append(("end", [("phase", old), ("what", what), ("failed", failed)], at, []))
         if new is not None:
-            return
-    at = now()
-    state.phase = new
-    state.changes += 1
-    report_memory("phase-end", old, at)
-    if failed is not None or new is None:
-        say("end", [("phase", old), ("what", what), ("failed", failed)], at)
-    if new is not None:
-        say("begin", [("phase", new), ("what", what)], at)
-    if state.changes == PHASES_MAX:
-        say("limit", [("reason", "more than %d changes of the phase" % PHASES_MAX)])
+            lines.append(("begin", [("phase", new), ("what", what)], at, []))
+        if state.changes + 1 == PHASES_MAX:
+            reason = "more than %d changes of the phase" % PHASES_MAX
+            lines.append(("limit", [("reason", reason)], None, []))
+        # one step: nothing is thrown in between
+        pending, changes = state.pending + lines, state.changes + 1
+        state.__dict__.update(pending=pending, phase=new, changes=changes)
+    while state.pending:  # a signal handler that loads may come in here, and says all of it
+        entry = state.pending[0]
+        if not entry[3]:
+            say(*entry)
+        state.pending = [each for each in state.pending if each is not entry]
 
 
-def enter(counter, what):
-    """A call begins; returns what leave() wants. None: it does not count."""
-    try:
-        with state.lock:
-            setattr(state, counter, getattr(state, counter) + 1)
-            change(what)
-        return state.generation
-    except Exception as error:
-        trouble("%s: %s" % (what, name_of(error)))
-        return None
+class Held(object):
+    """One call that is a phase while it lasts. A forked child unwinds what its parent began: there it
+    is held by nobody."""
+
+    def __init__(self, counter):
+        self.counter = counter
+        self.what = ""
+        self.on = False
+        self.failed = None
 
 
-def leave(counter, generation, what, error=None):
-    if generation is not state.generation:
-        return  # a forked child unwinds what its parent began
-    try:
-        with state.lock:
-            setattr(state, counter, getattr(state, counter) - 1)
-            change(what, None if error is None else name_of(error))
-    except Exception as inner:
-        trouble("%s: %s" % (what, name_of(inner)))
+def enter(held, title, args):
+    held.on = True
+    held.what = title(args)
+    with state.lock:
+        state.held[held.counter].add(held)
+        change(held.what)
+
+
+def leave(held):
+    with state.lock:
+        state.held[held.counter].discard(held)
+        change(held.what, held.failed)
+    held.on = False
+
+
+def begin(held, title, args):
+    attempt("begin of a call", enter, held, title, args)
+
+
+def finish(held, error=None):
+    if held.on:
+        if error is not None:
+            held.failed = name_of(error)
+        surely(held.what, leave, held)
 
 
 def computes(what):
     """The first sign of computing outside of loading: from here on that is what the process does."""
-    try:
-        with state.lock:
-            if state.computing or state.loads > 0:
-                return
-            state.computing = True
-            change(what)
-            disarm()
-            undo("early", "compute", "compile")
-    except Exception as error:
-        trouble("%s: %s" % (what, name_of(error)))
+    if not state.computing and not state.held["loads"]:
+        surely(what, begin_to_compute, what)
+
+
+def begin_to_compute(what):
+    with state.lock:
+        if state.held["loads"]:
+            return
+        state.computing = True
+        change(what)
+        disarm()
+        undo("early", "compute", "compile")
 
 
 def undo(*actions):
     for action, owner, name, ours, original in state.undo:
-        if action in actions and vars(owner).get(name) is ours:
-            setattr(owner, name, original)
+        if action in actions and names_of(owner).get(name) is ours:
+            put(owner, name, original)
     state.undo = [each for each in state.undo if each[0] not in actions]
 
 
@@ -365,20 +419,20 @@ def undo(*actions):
 
 def before_forward(module, inputs):
     """torch's global forward pre-hook. Returns None: the inputs stay what they are."""
-    try:
-        if state.computing or state.loads > 0:
-            return
-        # A transform or a loss without parameters is no model; one on "meta" computes nothing.
-        first = next(module.parameters(), None)
-        if first is not None and first.device.type != "meta":
-            computes("forward of " + type(module).__name__)
-    except Exception as error:
-        trouble("forward: " + name_of(error))
+    if not state.computing and not state.held["loads"]:
+        attempt("forward", look_at_forward, module, roots=None)
+
+
+def look_at_forward(module):
+    # A transform or a loss without parameters is no model; one on "meta" computes nothing.
+    first = next(module.parameters(), None)
+    if first is not None and first.device.type != "meta":
+        computes("forward of " + TYPE_NAME(type(module)))
 
 
 def arm():
     if state.hook is None and state.module is not None and not state.compiled:
-        state.hook = state.module.register_module_forward_pre_hook(before_forward)
+        state.hook = state.module["register_module_forward_pre_hook"](before_forward)
 
 
 def disarm():
@@ -389,32 +443,52 @@ def disarm():
 
 def before_compile(args, kwargs):
     """torch.compile is about to look at a frame: what it could see of us would change its graph."""
+    surely("torch.compile", stand_aside)
+    computes("torch.compile")
+
+
+def stand_aside():
     with state.lock:
         state.compiled = True
         disarm()
         undo("early")
-    computes("torch.compile")
 
 
 # ---- files ----
 
 
+def text_of(value):
+    """The path that a str, a pathlib.Path or a file of Python's own stands for, else None: other
+    objects may be code of the program."""
+    kind = type(value)
+    if issubclass(kind, str):
+        return str.__str__(value)
+    module = TYPE_MODULE(kind)
+    if module in ("pathlib", "pathlib._local"):
+        return FSPATH(value)
+    if module == "_io" and kind.__name__ in ("FileIO", "BufferedReader", "BufferedRandom"):
+        name = value.name
+        return name if type(name) is str else None
+    return None
+
+
 def see_file(value, what):
     """A file of weights that is being read: its name and size, once."""
+    path = text_of(value)
+    if not path or len(state.files) >= FILES_MAX:
+        return
     try:
-        if not isinstance(value, (str, os.PathLike)):
-            value = getattr(value, "name", None)
-        if isinstance(value, (bytes, int)) or value is None:
-            return
-        path = os.path.abspath(os.fspath(value))
-        if path in state.files or len(state.files) >= FILES_MAX:
-            return
-        facts = os.stat(path)
-        if facts.st_mode & 0o170000 == 0o100000:
-            state.files.add(path)
-            say("file", [("path", path), ("bytes", facts.st_size), ("what", what)])
-    except Exception:
-        pass  # not there: the call itself will say so
+        if not path.startswith("/"):
+            path = GETCWD() + "/" + path
+        facts = STAT(path)
+    except OSError as error:
+        if error.__traceback__.tb_next is not None or error.errno is None:
+            raise
+        return  # not there: the call itself will say so
+    path = plain(path)
+    if path not in state.files and facts.st_mode & 0o170000 == 0o100000:
+        state.files.add(path)
+        say("file", [("path", path), ("bytes", facts.st_size), ("what", what)])
 
 
 def file_of(args, kwargs, place, key):
@@ -424,35 +498,9 @@ def file_of(args, kwargs, place, key):
 # ---- wrapping ----
 
 
-def old_trim():
-    """Before Python 3.11 a bare `raise` takes the traceback from the thread's state and not from the
-    exception; the C interface can set it there."""
-
-    def trim(error):
-        ctypes = sys.modules.get("ctypes")
-        if ctypes is None:
-            return
-        thing = ctypes.py_object
-        set_info = ctypes.PYFUNCTYPE(None, thing, thing, thing)(
-            ("PyErr_SetExcInfo", ctypes.pythonapi)
-        )
-        keep = ctypes.PYFUNCTYPE(None, thing)(("Py_IncRef", ctypes.pythonapi))
-        behind = error.__traceback__.tb_next
-        for each in (type(error), error, behind):
-            keep(each)  # PyErr_SetExcInfo takes the three references
-        set_info(type(error), error, behind)
-        error.__traceback__ = behind
-
-    return trim
-
-
-def new_trim(error):
-    error.__traceback__ = error.__traceback__.tb_next
-
-
 # Takes the wrapper's own frame off the traceback of an error that passes through it. To be followed by
 # a bare `raise`, which adds none.
-trim = new_trim if sys.version_info >= (3, 11) else old_trim()
+trim = BASE["new_trim"] if sys.version_info >= (3, 11) else BASE["old_trim"]()
 
 
 def title_of(module, path):
@@ -465,46 +513,102 @@ def title_of(module, path):
             return root + "." + path
         # not isinstance(): it asks the object, which may answer with an error
         owner = args[0] if issubclass(type(args[0]), type) else type(args[0])
-        return owner.__name__ if name == "__init__" else owner.__name__ + "." + name
+        return TYPE_NAME(owner) if name == "__init__" else TYPE_NAME(owner) + "." + name
 
     return title
 
 
+def began(held, title, file, args, kwargs):
+    begin(held, title, args)
+    if file is not None:
+        attempt("a file", see_file, file_of(args, kwargs, *file), held.what)
+
+
 def lasting(function, counter, title, file):
-    """A wrapper for what is a phase while it runs."""
+    """A wrapper for what is a phase while it runs: a function, a coroutine while it is awaited, a
+    generator from its first item to its end. The wrapper is of the same kind."""
 
     def call(*args, **kwargs):
-        what = title(args)
-        generation = enter(counter, what)
-        if file is not None:
-            see_file(file_of(args, kwargs, *file), what)
+        held = Held(counter)
         try:
-            result = function(*args, **kwargs)
-        except BaseException as error:
-            leave(counter, generation, what, error)
-            trim(error)
-            raise
-        leave(counter, generation, what)
-        return result
+            try:
+                began(held, title, file, args, kwargs)
+                result = function(*args, **kwargs)
+            except BaseException as error:
+                finish(held, error)
+                trim(error)
+                raise
+            finish(held)
+            return result
+        finally:
+            finish(held)
 
-    return call
+    def items(*args, **kwargs):
+        held = Held(counter)
+        try:
+            try:
+                began(held, title, file, args, kwargs)
+                result = yield from function(*args, **kwargs)
+            except BaseException as error:
+                finish(held, None if type(error) is GeneratorExit else error)
+                trim(error)
+                raise
+            finish(held)
+            return result
+        finally:
+            finish(held)
+
+    async def awaited(*args, **kwargs):
+        held = Held(counter)
+        try:
+            try:
+                began(held, title, file, args, kwargs)
+                result = await function(*args, **kwargs)
+            except BaseException as error:
+                finish(held, error)
+                trim(error)
+                raise
+            finish(held)
+            return result
+        finally:
+            finish(held)
+
+    return of_kind(function, call, items, awaited)
 
 
 def preceded(function, before):
-    """A wrapper for what something is done before."""
+    """A wrapper for what something is done before: when it really begins."""
 
     def call(*args, **kwargs):
         try:
             before(args, kwargs)
-        except Exception as error:
-            trouble("before a call: " + name_of(error))
-        try:
             return function(*args, **kwargs)
         except BaseException as error:
             trim(error)
             raise
 
-    return call
+    def items(*args, **kwargs):
+        try:
+            before(args, kwargs)
+            return (yield from function(*args, **kwargs))
+        except BaseException as error:
+            trim(error)
+            raise
+
+    async def awaited(*args, **kwargs):
+        try:
+            before(args, kwargs)
+            return await function(*args, **kwargs)
+        except BaseException as error:
+            trim(error)
+            raise
+
+    return of_kind(function, call, items, awaited)
+
+
+def of_kind(function, call, items, awaited):
+    flags = function.__code__.co_flags if type(function) is FUNCTION_TYPE else 0
+    return items if flags & GENERATOR else awaited if flags & COROUTINE else call
 
 
 class Stand(object):
@@ -578,40 +682,56 @@ def make(original, action, title, file):
     return wrapper
 
 
-def wrap(module, path, action, file):
+def inner_of(original):
+    """The function that is to be called in the place of, or None: another object may be anything."""
+    if type(original) in (classmethod, staticmethod):
+        original = original.__func__
+    kind = type(original)
+    if kind is FUNCTION_TYPE:
+        # what an import that failed half-way has left is ours already; an asynchronous generator cannot
+        # be stood for without being seen
+        code = original.__code__
+        return None if code.co_filename == ASIDE or code.co_flags & ASYNC_GENERATOR else original
+    # classes and functions made in C
+    return original if kind is type or kind is type(len) else None
+
+
+def wrap(module, names, path, action, file):
     owner = module
     kind, _, name = path.rpartition(".")
     if kind:
-        owner = getattr(module, kind, None)
-    original = None if owner is None else vars(owner).get(name)
-    if original is None or not (callable(original) or hasattr(original, "__func__")):
+        owner = names.get(kind)
+        if not issubclass(type(owner), type):
+            return
+    original = names_of(owner).get(name)
+    if original is None or inner_of(original) is None:
         return
-    ours = make(original, action, title_of(module.__name__, path), file)
-    setattr(owner, name, ours)
+    title = names.get("__name__")
+    ours = make(original, action, title_of(title if type(title) is str else "?", path), file)
+    put(owner, name, ours)
     for alias in ("torch", "torch.cuda", "torch.jit"):  # where it has been copied to already
-        if not kind and vars(sys.modules.get(alias, types)).get(name) is original:
-            setattr(sys.modules[alias], name, ours)
+        copies = module_names(MODULES.get(alias))
+        if not kind and copies.get(name) is original:
+            copies[name] = ours
     if action in ("early", "compute", "compile"):
         state.undo.append((action, owner, name, ours, original))
 
 
 def loaded(name, module):
     """A module that was waited for has been imported."""
+    names = module_names(module)
     if name == "multiprocessing.util":
-        follow_workers(module)
+        follow_workers(names)
         return
-    for path, action, *file in RULES[name]:
+    for path, action, *file in [(each, *rest) for what, *rest in RULES[name] for each in what.split()]:
         if action == "forward":
-            state.module = module
-            if hasattr(module, "register_module_forward_pre_hook"):
+            state.module = names
+            if "register_module_forward_pre_hook" in names:
                 arm()
             else:
                 trouble("this torch has no global forward pre-hook")
         elif action not in ("early", "compute") or not state.computing:
-            try:
-                wrap(module, path, action, tuple(file) or None)
-            except Exception as error:
-                trouble("%s of %s: %s" % (path, name, name_of(error)))
+            attempt("%s of %s" % (path, name), wrap, module, names, path, action, tuple(file) or None)
     if name == "torch.cuda.memory":
         know_the_end()
 
@@ -622,10 +742,7 @@ def loaded(name, module):
 def at_end(*_):
     if not state.ended:
         state.ended = True
-        try:
-            report_memory("exit", state.phase, now())
-        except Exception:
-            pass
+        report_memory("exit", state.phase, now())
 
 
 def know_the_end():
@@ -633,38 +750,43 @@ def know_the_end():
     if state.exit_known:
         return
     state.exit_known = True
-    atexit.register(at_end)
-    util = sys.modules.get("multiprocessing.util")
-    if util is not None:
+    AT_EXIT(at_end)
+    util = module_names(MODULES.get("multiprocessing.util"))
+    if util:
         follow_workers(util)
     else:
         state.finder.wanted.add("multiprocessing.util")
 
 
 def follow_workers(util):
-    util.register_after_fork(state, worker_begins)
-    process = sys.modules.get("multiprocessing.process")
-    if process is not None and process.parent_process() is not None:
+    util["register_after_fork"](state, worker_begins)
+    process = module_names(MODULES.get("multiprocessing.process"))
+    if process and process["parent_process"]() is not None:
         worker_begins()
 
 
 def worker_begins(*_):
-    try:
-        util = sys.modules["multiprocessing.util"]
-        util.Finalize(None, at_end, exitpriority=-1000)
-    except Exception:
-        pass
+    attempt("a worker", finish_worker)
+
+
+def finish_worker():
+    module_names(MODULES["multiprocessing.util"])["Finalize"](None, at_end, exitpriority=-1000)
 
 
 def after_fork():
-    try:
-        # whoever held the lock is not in this process
-        was_computing = state.computing
-        state.begin()
-        if was_computing:
-            arm()
-    except Exception:
-        pass
+    attempt("after a fork", begin_in_child)
+
+
+def begin_in_child():
+    # whoever held the lock is not in this process
+    was_computing, parent = state.computing, state.pid
+    state.begin()
+    state.parent = parent
+    if was_computing:
+        arm()
+
+
+AT_EXIT = BASE["at_exit"]()
 
 
 def start(marks, finder):
