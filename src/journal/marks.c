@@ -320,7 +320,20 @@ struct marks_input {
     long line_offset; /* where that count stands */
     marks_fn each;
     void *context;
+    size_t agent_lines;
 };
+
+/* So many lines of agents are taken at one reading, a second's worth; the hooks bound themselves
+ * far below. */
+#define AGENT_LINES_MAX 20000
+
+/* TIME[@PID] agent … */
+static bool is_of_agent(const char *line) {
+    line += strspn(line, " \t");
+    line += strcspn(line, " \t");
+    line += strspn(line, " \t");
+    return strncmp(line, "agent ", 6) == 0;
+}
 
 /* Counting lines means reading what lies before; only bad lines need it, and beyond this size they
  * do without. */
@@ -382,6 +395,14 @@ static void report_line(struct marks_input *input, const char *text, size_t leng
     memcpy(line, text, length);
     line[length] = '\0';
     if (line[strspn(line, " \t")] == '\0') {
+        return;
+    }
+    if (is_of_agent(line) && ++input->agent_lines > AGENT_LINES_MAX) {
+        if (input->agent_lines == AGENT_LINES_MAX + 1) {
+            report_bad(input,
+                       N_("too many lines of agents at once; those from here on are left out"),
+                       text, length, begin, end);
+        }
         return;
     }
     AUTO_JSON json_t *mark = json_object();

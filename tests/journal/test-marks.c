@@ -377,6 +377,34 @@ static void refuses_marks_that_are_none(void **state) {
     assert_int_equal(line.length, 0);
 }
 
+/* A flood of an agent's lines is cut off and said; marks of the user in between are all there. */
+static void bounds_the_lines_of_agents(void **state) {
+    struct marks *marks = *state;
+    for (int i = 0; i < 25000; i++) {
+        put_text(marks, "1@7 agent nvtx {\"event\":\"begin\",\"phase\":\"load\"}\n");
+        if (i % 5000 == 0) {
+            put_text(marks, "- phase load\n");
+        }
+    }
+    long end = marks_read(marks->fd, 0, each, marks);
+    assert_int_equal(end, lseek(marks->fd, 0, SEEK_END));
+    size_t of_agent = 0, of_user = 0, bad = 0;
+    for (size_t i = 0; i < json_array_size(marks->list); i++) {
+        const json_t *mark = json_array_get(marks->list, i);
+        of_agent += strcmp(json_get_text(mark, "verb", ""), "agent") == 0;
+        of_user += strcmp(json_get_text(mark, "verb", ""), "phase") == 0;
+        bad += json_object_get(mark, "bad") != NULL;
+    }
+    assert_int_equal(of_agent, 20000);
+    assert_int_equal(of_user, 5);
+    assert_int_equal(bad, 1);
+    put_text(marks, "1@7 agent nvtx {\"event\":\"hello\"}\n"); /* the next reading begins anew */
+    size_t before = json_array_size(marks->list);
+    (void)marks_read(marks->fd, end, each, marks);
+    assert_int_equal(json_array_size(marks->list), before + 1);
+    assert_string_equal(json_get_text(last(marks), "verb", ""), "agent");
+}
+
 int main(void) {
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, marks_setup, marks_teardown)
     const struct CMUnitTest tests[] = {
@@ -389,6 +417,7 @@ int main(void) {
         WITH_FILE(waits_for_the_rest_of_a_line),
         WITH_FILE(says_that_the_last_line_is_cut_off),
         WITH_FILE(reads_much),
+        WITH_FILE(bounds_the_lines_of_agents),
         WITH_FILE(skips_long_lines),
         WITH_FILE(tells_a_shortened_file),
         WITH_FILE(masks_secrets),
