@@ -221,7 +221,8 @@ static void add_piece(struct busy *busy, double from_s, double to_s, enum gpu_id
     }
     double middle_s = (from_s + to_s) / 2;
     if (cause == GPU_IDLE_UNKNOWN && !(middle_s >= busy->first_use_s)) { /* never used: as well */
-        cause = GPU_IDLE_BEFORE_FIRST_USE;
+        /* what ran before may have used it before it was attached to */
+        cause = busy->gpus->fold->is_attached ? cause : GPU_IDLE_BEFORE_FIRST_USE;
     } else if (cause == GPU_IDLE_UNKNOWN && middle_s > busy->last_use_s) {
         cause = GPU_IDLE_AFTER_LAST_USE;
     }

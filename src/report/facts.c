@@ -111,6 +111,9 @@ struct quantity facts_suspended(const struct run *run) {
 }
 
 struct quantity facts_stopped(const struct run *run) {
+    if (facts_is_attached(run))
+        return quantity_open(UNIT_SECOND, QUANTITY_NOT_VISIBLE,
+                             _("stops of a process that ran already are not told to us"));
     struct quantity q = facts_number(run->end, "stopped_ns", UNIT_SECOND, "waitid WSTOPPED",
                                      facts_open_reason(run));
     if (quantity_is_known(&q))

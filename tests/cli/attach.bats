@@ -150,6 +150,8 @@ sys.exit(128 - child.returncode if child.returncode < 0 else child.returncode)' 
     run -0 python "$BATS_TEST_DIRNAME/terminal.py" attached "$PROBELAUF" "$CHILD"
     record GAP | grep -q 'the watching was stopped meanwhile'
     [ "$(shown 'd["outcome"]["class"]')" = ended ]
+    # its own stops nobody told us: open, not 0
+    [ "$(shown 'd["time"]["stopped"]["state"]')" = open ]
 }
 
 @test "--max-time ends the watching with status 0, and the process goes on" {

@@ -139,6 +139,19 @@ static void a_device_that_was_never_used_is_before_use(void **state) {
     assert_quantity(run->gpus[0].idle_by[GPU_IDLE_BEFORE_FIRST_USE], "= 8 s");
 }
 
+/* What ran before may have used it before it was attached to. */
+static void nobody_knows_the_first_use_of_what_ran_before(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, ",'attach':7");
+    add_device(&bytes, 0, U0, MINE);
+    CURVE(&bytes, 1, GPU_SERIES_BUSY, U0, "gauge", 100, 1000, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    add_phases_and_end(&bytes);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_quantity(run->gpus[0].idle_by[GPU_IDLE_BEFORE_FIRST_USE], "= 0 s");
+    assert_quantity(run->gpus[0].idle_by[GPU_IDLE_UNKNOWN], "= 10 s");
+}
+
 /* A short burst between two stretches: what it lacks goes to both. */
 static void edges_are_cut_by_their_share(void **state) {
     (void)state;
@@ -182,6 +195,7 @@ int main(void) {
         cmocka_unit_test(unseen_time_beside_others_may_be_work),
         cmocka_unit_test(others_take_part_in_the_share),
         cmocka_unit_test(a_device_that_was_never_used_is_before_use),
+        cmocka_unit_test(nobody_knows_the_first_use_of_what_ran_before),
         cmocka_unit_test(edges_are_cut_by_their_share),
         cmocka_unit_test(nonsense_is_not_read),
     };
