@@ -196,20 +196,32 @@ static void warn_unreadable(const struct work_sessions *sessions) {
     }
 }
 
-/* The sessions, with what the plan at hand says of their offers. */
-static int scene_read(struct scene *scene, enum work_sessions_what what, struct err *err) {
+/* What the plan at hand says of their offers. */
+static void scene_was_read(struct scene *scene) {
     struct err ignored = ERR_INIT;
-    int rc = work_sessions_open(scene->runs, what, NULL, &scene->sessions, err);
-    if (rc < 0) {
-        return rc;
-    }
     session_here_tidy(&scene->place, &scene->sessions.list);
     warn_unreadable(&scene->sessions);
     if (scene->plan == NULL) {
         (void)view_plan_quietly(scene->arena, &scene->plan, &ignored);
     }
     session_find_paid(&scene->sessions.list, scene->plan, scene->sessions.arena);
-    return 0;
+}
+
+static int scene_read(struct scene *scene, enum work_sessions_what what, struct err *err) {
+    int rc = work_sessions_open(scene->runs, what, NULL, &scene->sessions, err);
+    if (rc == 0) {
+        scene_was_read(scene);
+    }
+    return rc;
+}
+
+static int scene_read_ref(struct scene *scene, const char *ref, const struct session **ret_session,
+                          struct err *err) {
+    int rc = work_sessions_open_ref(scene->runs, ref, &scene->sessions, ret_session, err);
+    if (rc == 0) {
+        scene_was_read(scene);
+    }
+    return rc;
 }
 
 /* What was recorded is durable: that it cannot be read back is no failure of it. */
@@ -218,8 +230,12 @@ static int read_back(struct scene *scene, const char *id, const struct session *
     *ret_session = NULL;
     scene->runs = runs_close(scene->runs);
     int rc = open_runs(scene, err);
-    rc = rc < 0 ? rc : scene_read(scene, WORK_SESSIONS_ALL, err);
-    return rc < 0 ? rc : work_session_find(&scene->sessions, id, ret_session, err);
+    rc = rc < 0 ? rc : work_sessions_open_one(scene->runs, id, &scene->sessions, err);
+    rc = rc < 0 ? rc : work_session_find(&scene->sessions, id, ret_session, err);
+    if (rc == 0) {
+        scene_was_read(scene);
+    }
+    return rc;
 }
 
 static void print_one(const struct session *session) {
@@ -366,15 +382,12 @@ static int session_stop(int argc, char **argv) {
 static int show(struct scene *scene, const char *ref, struct err *err) {
     const struct session *session = NULL;
     int rc = scene_open(scene, err);
-    rc = rc < 0 ? rc
-                : scene_read(scene, ref != NULL ? WORK_SESSIONS_ALL : WORK_SESSIONS_RUNNING, err);
     if (rc == 0 && ref != NULL) {
-        rc = work_session_find(&scene->sessions, ref, &session, err);
+        rc = scene_read_ref(scene, ref, &session, err);
+    } else if (rc == 0) {
+        rc = scene_read(scene, WORK_SESSIONS_RUNNING, err);
     }
-    if (rc < 0) {
-        return rc;
-    }
-    if (ref == NULL && session_running(&scene->sessions.list) != NULL) {
+    if (rc == 0 && ref == NULL && session_running(&scene->sessions.list) != NULL) {
         rc = work_session_find_running(&scene->sessions, &session, err);
     }
     if (rc < 0) {

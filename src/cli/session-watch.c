@@ -84,7 +84,10 @@ static int take_look(const char *id, bool had_ledger, struct look *ret, struct e
     int rc = cli_place(arena, &place, err);
     rc = rc == 0 && had_ledger ? check_there(&place, err) : rc;
     rc = rc < 0 ? rc : runs_open(&place, &runs, err);
-    rc = rc < 0 ? rc : work_sessions_open(runs, WORK_SESSIONS_RUNNING, NULL, &sessions, err);
+    if (rc == 0) {
+        rc = id[0] != '\0' ? work_sessions_open_one(runs, id, &sessions, err)
+                           : work_sessions_open(runs, WORK_SESSIONS_RUNNING, NULL, &sessions, err);
+    }
     rc = rc < 0 ? rc : find_watched(&sessions, id, &session, err);
     if (rc < 0) {
         return rc;

@@ -15,6 +15,9 @@
 
 #define SLIVER_S 1e-3 /* what a note leaves of a gap below that belongs to the note */
 
+/* Below lies what sums of seconds are rounded by: a run that runs ends now, no moment before. */
+#define NOTHING_S 1e-7
+
 struct gaps { /* growing, in the arena */
     struct session_gap *items;
     size_t count, room;
@@ -34,7 +37,7 @@ static struct session_gap *gap_insert(struct gaps *gaps, size_t at, struct arena
 }
 
 static void gap_add(struct gaps *gaps, struct session_gap gap, struct arena *arena) {
-    if (gap.end_s > gap.start_s)
+    if (gap.end_s - gap.start_s > NOTHING_S)
         *gap_insert(gaps, gaps->count, arena) = gap;
 }
 
@@ -135,7 +138,7 @@ static void read_note(struct session_work *work, const json_t *event, const stru
     *ret_at_s = -1.0;
     if (!session_reason_from_name(json_get_text(event, "reason", ""), &note->reason))
         note->reason = SESSION_UNKNOWN;
-    if (session_event_moment(event, &moment))
+    if (session_moment_of_event(event, &moment))
         *ret_at_s = session_at(work, &moment);
     if (from < 0)
         return;
@@ -276,7 +279,7 @@ static void see_all(const struct session_work *work, const struct session_input 
     see_moment(work, boots, &work->began, 0.0);
     for (size_t i = 0; i <= work->note_count; i++) {
         const json_t *event = i < work->note_count ? work->notes[i] : work->stop;
-        if (event && session_event_moment(event, &moment))
+        if (event && session_moment_of_event(event, &moment))
             see_moment(work, boots, &moment, 0.0);
     }
     if (session->state == SESSION_RUNNING)

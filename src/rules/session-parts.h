@@ -26,7 +26,6 @@ struct session_work { /* one session while it is made */
 };
 
 /* session-time.c */
-bool session_event_moment(const json_t *event, struct session_moment *ret_moment);
 bool session_run_moment(const struct run *run, struct session_moment *ret_moment);
 void session_find_frames(struct session_work *work, const struct session_input *input,
                          struct arena *arena);

@@ -26,6 +26,10 @@ bool session_is_same_machine(const struct session_moment *a, const struct sessio
            strcmp(a->machine, b->machine) == 0;
 }
 
+bool session_is_here(const struct session_moment *a, const struct session_moment *b) {
+    return session_is_same_machine(a, b) || is_same_boot(a, b->boot_id);
+}
+
 /* The year 2223: sums of what lies below stay within 64 bits. */
 #define LATEST_NS INT64_C(8000000000000000000)
 
@@ -43,7 +47,7 @@ static bool read_clock(const json_t *clock, const char *boot_key, const char *ut
     return moment->utc_ns > 0 && moment->utc_ns <= LATEST_NS;
 }
 
-bool session_event_moment(const json_t *event, struct session_moment *ret_moment) {
+bool session_moment_of_event(const json_t *event, struct session_moment *ret_moment) {
     *ret_moment = (struct session_moment){.host = json_get_text(event, "host", NULL),
                                           .machine = json_get_text(event, "machine", NULL)};
     return read_clock(json_get_object(event, "clock"), "boottime_ns", "utc_ns", ret_moment);
@@ -140,7 +144,8 @@ static double latest_in(const struct session_work *work, const struct session_in
     struct session_moment moment;
     for (size_t i = 0; i <= work->note_count; i++) {
         const json_t *event = i < work->note_count ? work->notes[i] : work->stop;
-        if (event && session_event_moment(event, &moment) && is_same_boot(&moment, frame->boot_id))
+        if (event && session_moment_of_event(event, &moment) &&
+            is_same_boot(&moment, frame->boot_id))
             latest = fmax(latest, session_at(work, &moment));
     }
     for (size_t i = 0; i < input->run_count; i++) {
@@ -185,7 +190,7 @@ void session_find_frames(struct session_work *work, const struct session_input *
     work->frame_count = 1;
     for (size_t i = 0; i <= work->note_count; i++) {
         const json_t *event = i < work->note_count ? work->notes[i] : work->stop;
-        if (event && session_event_moment(event, &moment) && is_of_machine(work, &moment))
+        if (event && session_moment_of_event(event, &moment) && is_of_machine(work, &moment))
             note_moment(work, &moment, true); /* of another machine: only its UTC counts */
     }
     if (!work->stop && is_of_machine(work, &input->now))
@@ -242,7 +247,7 @@ static void end_at(struct session *session, double length_s) {
 void session_find_length(struct session_work *work, const struct session_input *input) {
     struct session *session = work->session;
     struct session_moment stop;
-    if (work->stop && session_event_moment(work->stop, &stop)) {
+    if (work->stop && session_moment_of_event(work->stop, &stop)) {
         int64_t given = json_get_int(work->stop, "at_utc_ns", 0);
         double end = session_at(work, &stop);
         session->state = SESSION_STOPPED;

@@ -55,10 +55,10 @@ static void sort_out(const struct session_input *input, struct arena *arena,
                               .rest = arena_alloc(arena, (most + 1) * sizeof(*events->rest))};
     for (size_t i = 0; i < most; i++) {
         const json_t *event = json_array_get(input->events, i);
-        if (is_type(event, "session-start") && session_event_moment(event, &moment))
+        if (is_type(event, "session-start") && session_moment_of_event(event, &moment))
             events->starts[events->start_count++] = event;
         else if ((is_type(event, "session-note") || is_type(event, "session-stop")) &&
-                 session_event_moment(event, &moment))
+                 session_moment_of_event(event, &moment))
             events->rest[events->rest_count++] =
                 (struct about){json_get_text(event, "about", ""), event};
     }
@@ -87,7 +87,7 @@ static void read_start(struct session_work *work) {
     struct session *session = work->session;
     const json_t *event = work->start;
     int64_t began = json_get_int(event, "began_utc_ns", 0), gpus = json_get_int(event, "gpus", -1);
-    (void)session_event_moment(event, &work->began);
+    (void)session_moment_of_event(event, &work->began);
     *session = (struct session){
         .id = json_get_text(event, "id", ""),
         .study = json_get_text(event, "study", NULL),

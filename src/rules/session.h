@@ -29,6 +29,11 @@ struct session_moment {
  * session all the same, but only where it has none of its own. */
 bool session_is_same_machine(const struct session_moment *a, const struct session_moment *b);
 
+/* The same machine, or a container of it: the same boot. */
+bool session_is_here(const struct session_moment *a, const struct session_moment *b);
+/* Of a record; false: it has none that can be used. */
+bool session_moment_of_event(const json_t *event, struct session_moment *ret_moment);
+
 struct session_input {
     const json_t *events; /* array of EVENT records with their `id`; others are left out */
     const struct run *const *runs;

@@ -21,7 +21,7 @@
 /* Number of the rules by which index rows are derived from journals (work/entry.c, journal/fold.h,
  * rules/comparable.h). Whoever changes what a row says raises it: ledgers whose rows are older are
  * then derived anew. */
-#define STORE_DERIVATION 1
+#define STORE_DERIVATION 2
 
 /* One row of the index: what lists and filters need. Derived from the journal by work/intake;
  * rebuildable. */
@@ -32,7 +32,7 @@ struct store_entry {
     const char *study;                    /* NULL: none */
     int64_t started_utc_ns, ended_utc_ns; /* ended 0: not known */
     const char *outcome;                  /* outcome_name, NULL for events */
-    const char *purpose;                  /* NULL for events */
+    const char *purpose;                  /* for events their type ("session-stop") */
     const char *command;                  /* one printable line, masked; NULL for events */
     const char
         *group_key; /* digest of what makes runs comparable (rules/comparable.h); NULL for events */

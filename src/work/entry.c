@@ -85,6 +85,7 @@ static int event_entry(struct journal_reader *reader, const json_t *header, stru
             continue;
         AUTO_JSON json_t *event = journal_record_json(&record);
         entry->about = copy(arena, json_get_text(event, "about", NULL));
+        entry->purpose = copy(arena, json_get_text(event, "type", NULL));
         entry->started_utc_ns = json_get_int(event, "utc_ns", entry->started_utc_ns);
         break;
     }

@@ -434,10 +434,29 @@ static json_t *read_event(const void *bytes, size_t length) {
     return NULL;
 }
 
+int runs_load_events(struct runs *runs, const struct store_entry *const *entries, size_t count,
+                     json_t **ret_events, struct err *err) {
+    AUTO_JSON json_t *events = json_array();
+    for (size_t i = 0; i < count; i++) {
+        AUTO_FREE void *bytes = NULL;
+        size_t length = 0;
+        bool live;
+        int rc = load_bytes(runs, entries[i], &bytes, &length, &live, err);
+        if (rc < 0)
+            return rc;
+        json_t *event = read_event(bytes, length);
+        if (event) {
+            json_put_text(event, "id", entries[i]->run);
+            json_array_append_new(events, event);
+        }
+    }
+    *ret_events = steal(events);
+    return 0;
+}
+
 int runs_events(struct runs *runs, const struct store_query *query, json_t **ret_events,
                 struct err *err) {
     AUTO_ARENA struct arena *arena = arena_new();
-    AUTO_JSON json_t *events = json_array();
     struct store_query full = *query;
     struct store_entry *entries;
     size_t count;
@@ -445,21 +464,11 @@ int runs_events(struct runs *runs, const struct store_query *query, json_t **ret
     int rc = merge(runs, &full, arena, &entries, &count, err);
     if (rc < 0)
         return rc;
-    for (size_t i = count; i > 0; i--) {
-        AUTO_FREE void *bytes = NULL;
-        size_t length = 0;
-        bool live;
-        rc = load_bytes(runs, &entries[i - 1], &bytes, &length, &live, err);
-        if (rc < 0)
-            return rc;
-        json_t *event = read_event(bytes, length);
-        if (event) {
-            json_put_text(event, "id", entries[i - 1].run);
-            json_array_append_new(events, event);
-        }
-    }
-    *ret_events = steal(events);
-    return 0;
+    const struct store_entry **oldest_first =
+        arena_alloc(arena, (count + 1) * sizeof(*oldest_first));
+    for (size_t i = 0; i < count; i++)
+        oldest_first[i] = &entries[count - 1 - i];
+    return runs_load_events(runs, oldest_first, count, ret_events, err);
 }
 
 int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool with_series,

@@ -46,6 +46,9 @@ int runs_load_entry(struct runs *runs, const struct store_entry *entry, bool wit
 int runs_journal(struct runs *runs, const char *ref, void **ret_bytes, size_t *ret_length,
                  struct err *err);
 
+/* The EVENT records of these entries, in their order, as runs_events gives them. */
+int runs_load_events(struct runs *runs, const struct store_entry *const *entries, size_t count,
+                     json_t **ret_events, struct err *err);
 /* The events that the query chooses (type "event" is meant), oldest first: a new array of their
  * EVENT records, each with its id as `id`. Those that hold no sound record are left out. */
 int runs_events(struct runs *runs, const struct store_query *query, json_t **ret_events,

@@ -61,8 +61,7 @@ static bool is_here(const json_t *file, const struct session_moment *now) {
     const struct session_moment there = {.host = json_get_text(file, "host", NULL),
                                          .machine = json_get_text(file, "machine", NULL),
                                          .boot_id = json_get_text(file, "boot_id", NULL)};
-    return session_is_same_machine(&there, now) ||
-           (there.boot_id && now->boot_id && strcmp(there.boot_id, now->boot_id) == 0);
+    return session_is_here(&there, now);
 }
 
 static bool find_in(DIR *dir, const char *folder, struct arena *arena, struct session_here *ret) {

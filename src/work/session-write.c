@@ -183,7 +183,8 @@ static bool is_of_here(const struct session *session, const struct session_momen
 static int may_start(void *context, struct err *err) {
     const struct start_check *check = context;
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
-    int rc = work_sessions_glimpse(check->runs, &sessions, err);
+    int rc = work_sessions_glimpse(
+        check->runs, check->began_utc_ns > 0 ? check->began_utc_ns : INT64_MAX, &sessions, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < sessions.list.count; i++) {
@@ -271,7 +272,7 @@ static int may_stop(void *context, struct err *err) {
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     struct err ignored = ERR_INIT;
     const struct session *session = NULL;
-    if (work_sessions_glimpse(check->runs, &sessions, &ignored) < 0 ||
+    if (work_sessions_glimpse_one(check->runs, check->id, &sessions, &ignored) < 0 ||
         work_session_find(&sessions, check->id, &session, &ignored) < 0)
         return 0;
     return session->state == SESSION_STOPPED && !check->again ? refuse_stopped(session, err) : 0;
@@ -328,7 +329,7 @@ int work_session_stop(const struct place *place, struct runs *runs, const char *
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     const struct session *session = NULL;
     char event_id[UUID_TEXT_SIZE];
-    int rc = work_sessions_glimpse(runs, &sessions, err);
+    int rc = work_sessions_glimpse(runs, ref ? 0 : INT64_MAX, &sessions, err);
     rc = rc < 0 ? rc : find_session(&sessions, ref, &session, err);
     if (rc < 0 && runs_need_ledger(runs, err) < 0)
         return err->code; /* it may be in what cannot be read */
@@ -467,9 +468,7 @@ int work_session_note(const struct place *place, struct runs *runs,
     const struct session *session = NULL;
     struct span span = {0};
     char event_id[UUID_TEXT_SIZE];
-    int rc = work_sessions_open(runs, note->ref ? WORK_SESSIONS_ALL : WORK_SESSIONS_RUNNING, NULL,
-                                &sessions, err);
-    rc = rc < 0 ? rc : find_session(&sessions, note->ref, &session, err);
+    int rc = work_sessions_open_ref(runs, note->ref, &sessions, &session, err);
     if (rc < 0)
         return rc;
     struct session_moment now = sessions.input.now; /* the moment that the gaps were seen at */

@@ -58,8 +58,11 @@ static bool may_lie_in(const struct session *session, const struct store_entry *
     return session->state != SESSION_STOPPED || start <= session->ended_utc_ns + MARGIN_NS;
 }
 
-static bool is_wanted(const struct session *session, enum work_sessions_what what) {
+static bool is_wanted(const struct work_sessions *sessions, const struct session *session,
+                      enum work_sessions_what what) {
     switch (what) {
+    case WORK_SESSIONS_ONE:
+        return !session->superseded_by && strcmp(session->id, sessions->only) == 0;
     case WORK_SESSIONS_ALL:
         return !session->superseded_by;
     case WORK_SESSIONS_RUNNING:
@@ -70,18 +73,20 @@ static bool is_wanted(const struct session *session, enum work_sessions_what wha
     return false;
 }
 
-static bool may_lie_in_any(const struct session_list *list, enum work_sessions_what what,
+static bool may_lie_in_any(const struct work_sessions *sessions, enum work_sessions_what what,
                            const struct store_entry *entry) {
+    const struct session_list *list = &sessions->list;
     for (size_t i = 0; i < list->count; i++)
-        if (is_wanted(&list->items[i], what) && may_lie_in(&list->items[i], entry))
+        if (is_wanted(sessions, &list->items[i], what) && may_lie_in(&list->items[i], entry))
             return true;
     return false;
 }
 
-static int64_t earliest(const struct session_list *list, enum work_sessions_what what) {
+static int64_t earliest(const struct work_sessions *sessions, enum work_sessions_what what) {
+    const struct session_list *list = &sessions->list;
     int64_t since = INT64_MAX;
     for (size_t i = 0; i < list->count; i++)
-        if (is_wanted(&list->items[i], what) && list->items[i].started_utc_ns < since)
+        if (is_wanted(sessions, &list->items[i], what) && list->items[i].started_utc_ns < since)
             since = list->items[i].started_utc_ns;
     return since;
 }
@@ -91,7 +96,7 @@ static int load_runs(struct work_sessions *sessions, struct runs *runs,
     AUTO_ARENA struct arena *arena = arena_new();
     struct store_entry *entries = NULL;
     size_t count = 0;
-    int64_t since = earliest(&sessions->list, what);
+    int64_t since = earliest(sessions, what);
     if (since == INT64_MAX)
         return 0;
     struct store_query query = {.type = "run"};
@@ -103,7 +108,7 @@ static int load_runs(struct work_sessions *sessions, struct runs *runs,
     sessions->runs = mem_alloc((count + 1) * sizeof(*sessions->runs));
     for (size_t i = 0; i < count; i++) {
         struct err one = ERR_INIT;
-        if (!may_lie_in_any(&sessions->list, what, &entries[i]))
+        if (!may_lie_in_any(sessions, what, &entries[i]))
             continue;
         if (runs_load_entry(runs, &entries[i], false, &sessions->runs[sessions->run_count], &one) <
             0)
@@ -140,13 +145,27 @@ int work_sessions_open(struct runs *runs, enum work_sessions_what what, const ch
                        struct work_sessions *ret, struct err *err) {
     *ret = (struct work_sessions){.arena = arena_new()};
     int rc = runs_need_ledger(runs, err);
-    rc = rc < 0 ? rc : runs_events(runs, &(struct store_query){.study = study}, &ret->events, err);
+    if (rc == 0 && what == WORK_SESSIONS_RUNNING && !study)
+        rc = work_session_events_since(runs, INT64_MAX, &ret->events, err);
+    else if (rc == 0)
+        rc = runs_events(runs, &(struct store_query){.study = study}, &ret->events, err);
     return rc < 0 ? rc : derive_all(ret, runs, what, err);
 }
 
-int work_sessions_glimpse(struct runs *runs, struct work_sessions *ret, struct err *err) {
+int work_sessions_open_one(struct runs *runs, const char *id, struct work_sessions *ret,
+                           struct err *err) {
     *ret = (struct work_sessions){.arena = arena_new()};
-    int rc = runs_events(runs, &(struct store_query){0}, &ret->events, err);
+    ret->only = arena_strdup(ret->arena, id);
+    int rc = runs_need_ledger(runs, err);
+    rc = rc < 0 ? rc : work_session_events_of(runs, id, &ret->events, err);
+    return rc < 0 ? rc : derive_all(ret, runs, WORK_SESSIONS_ONE, err);
+}
+
+int work_sessions_glimpse(struct runs *runs, int64_t since_utc_ns, struct work_sessions *ret,
+                          struct err *err) {
+    *ret = (struct work_sessions){.arena = arena_new()};
+    int rc = since_utc_ns == 0 ? runs_events(runs, &(struct store_query){0}, &ret->events, err)
+                               : work_session_events_since(runs, since_utc_ns, &ret->events, err);
     return rc < 0 ? rc : derive_all(ret, runs, WORK_SESSIONS_TIMES, err);
 }
 
@@ -154,6 +173,13 @@ int work_sessions_of_events(struct runs *runs, json_t *events, struct work_sessi
                             struct err *err) {
     *ret = (struct work_sessions){.arena = arena_new(), .events = json_incref(events)};
     return derive_all(ret, runs, WORK_SESSIONS_ALL, err);
+}
+
+int work_sessions_glimpse_one(struct runs *runs, const char *id, struct work_sessions *ret,
+                              struct err *err) {
+    *ret = (struct work_sessions){.arena = arena_new()};
+    int rc = work_session_events_of(runs, id, &ret->events, err);
+    return rc < 0 ? rc : derive_all(ret, runs, WORK_SESSIONS_TIMES, err);
 }
 
 /* ---- finding one ---- */
@@ -214,10 +240,37 @@ int work_session_find(const struct work_sessions *sessions, const char *ref,
     return 0;
 }
 
+static int find_id(struct runs *runs, const char *ref, char ret_id[UUID_TEXT_SIZE],
+                   struct err *err) {
+    AUTO_WORK_SESSIONS struct work_sessions all = {0};
+    const struct session *session = NULL;
+    int rc = runs_need_ledger(runs, err);
+    rc = rc < 0 ? rc : work_sessions_glimpse(runs, 0, &all, err);
+    rc = rc < 0 ? rc : work_session_find(&all, ref, &session, err);
+    if (rc == 0)
+        memcpy(ret_id, session->id, UUID_TEXT_SIZE);
+    return rc;
+}
+
+int work_sessions_open_ref(struct runs *runs, const char *ref, struct work_sessions *ret,
+                           const struct session **ret_session, struct err *err) {
+    char id[UUID_TEXT_SIZE];
+    int rc;
+    if (!ref) {
+        rc = work_sessions_open(runs, WORK_SESSIONS_RUNNING, NULL, ret, err);
+        return rc < 0 ? rc : work_session_find_running(ret, ret_session, err);
+    }
+    rc = find_id(runs, ref, id, err);
+    rc = rc < 0 ? rc : work_sessions_open_one(runs, id, ret, err);
+    return rc < 0 ? rc : work_session_find(ret, id, ret_session, err);
+}
+
 void work_session_tell_run(struct runs *runs, struct run *run) {
     AUTO_WORK_SESSIONS struct work_sessions sessions = {0};
     struct err ignored = ERR_INIT; /* then it is not said */
-    if (work_sessions_open(runs, WORK_SESSIONS_TIMES, NULL, &sessions, &ignored) < 0)
+    if (runs_need_ledger(runs, &ignored) < 0 ||
+        work_sessions_glimpse(runs, run->started_utc_ns > 0 ? run->started_utc_ns : 1, &sessions,
+                              &ignored) < 0)
         return;
     const struct run *one[] = {run};
     sessions.input.runs = one;

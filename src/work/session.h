@@ -26,20 +26,28 @@ struct work_sessions {
     struct run **runs; /* owned: those that may lie in a session that was asked for */
     size_t run_count;
     size_t unreadable; /* runs that could not be read: they count as never made */
+    const char *only;  /* id, for WORK_SESSIONS_ONE */
     struct session_input input;
-    struct session_list list;
+    struct session_list list; /* complete only where all were asked for */
 };
 
 enum work_sessions_what {
     WORK_SESSIONS_ALL = 0,
     WORK_SESSIONS_RUNNING, /* only the running one gets its runs */
     WORK_SESSIONS_TIMES,   /* none gets its runs: begin and end alone */
+    WORK_SESSIONS_ONE,     /* only the one that was asked for */
 };
 /* study: only of it; NULL: all. Call work_sessions_done also after a failure. A ledger that cannot
  * be read is an error (runs_need_ledger): sessions that were not read would count as never begun.
  */
 int work_sessions_open(struct runs *runs, enum work_sessions_what what, const char *study,
                        struct work_sessions *ret, struct err *err);
+/* The session with this full id, with its runs; others only as far as they matter for it. */
+int work_sessions_open_one(struct runs *runs, const char *id, struct work_sessions *ret,
+                           struct err *err);
+/* By a reference as below; NULL: the one that runs here. */
+int work_sessions_open_ref(struct runs *runs, const char *ref, struct work_sessions *ret,
+                           const struct session **ret_session, struct err *err);
 /* The same from events that were read already (a study's); they are kept alive. */
 int work_sessions_of_events(struct runs *runs, json_t *events, struct work_sessions *ret,
                             struct err *err);

@@ -576,6 +576,20 @@ static void test_equal_neighbours(void **state) {
     assert_true(one->gaps[2].running);
 }
 
+/* However its moments are rounded: while a run runs no gap goes on. */
+static void test_no_gap_beside_a_running_run(void **state) {
+    struct scene *s = *state;
+    start(s, "s1", 1000.123456789, 0);
+    struct run *run = run_at(s, BOOT_A, 1000.223456789, 0.1, 1);
+    run->running = true;
+    for (int i = 0; i < 2000; i++) {
+        double at = 1001.0 + 0.317 * i;
+        const struct session *one = derive(s, BOOT_A, at, at - 1000);
+        assert_null(session_running_gap(one));
+        assert_int_equal(one->gap_count, 1);
+    }
+}
+
 /* A note without an end is about the gap in which it was given, though its start has moved. */
 static void test_note_that_goes_on(void **state) {
     struct scene *s = *state;
@@ -597,6 +611,7 @@ int main(void) {
         TEST(test_stop_again),
         TEST(test_equal_neighbours),
         TEST(test_note_that_goes_on),
+        TEST(test_no_gap_beside_a_running_run),
         TEST(test_clock_set_back),
         TEST(test_cut_to_the_session),
         TEST(test_given_times),

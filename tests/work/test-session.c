@@ -154,11 +154,57 @@ static void test_another_ledger(void **state) {
     assert_id(work_session_find(&b, "@2", &found, &err), &err, "session-not-found");
 }
 
+/* ---- many ---- */
+
+static void write_stop(const struct home *home, const char *id, int64_t ago_ns) {
+    char ignored[UUID_TEXT_SIZE];
+    struct err err = ERR_INIT;
+    AUTO_JSON json_t *event = start_before_the_restart(ago_ns);
+    json_put_text(event, "type", "session-stop");
+    json_put_text(event, "about", id);
+    must(event_write(&home->place, NULL, NULL, event, ignored, &err), &err);
+}
+
+/* The sessions of years are not read to know about now, nor to know about one. */
+static void test_many(void **state) {
+    struct home *home = *state;
+    char id[UUID_TEXT_SIZE], first[UUID_TEXT_SIZE];
+    struct err err = ERR_INIT;
+    for (int i = 40; i > 0; i--) {
+        write_start(home, i * HOUR_NS, i == 40 ? first : id);
+        write_stop(home, i == 40 ? first : id, i * HOUR_NS - HOUR_NS / 2);
+    }
+    AUTO_RUNS struct runs *runs = open_runs(&home->place);
+    const struct work_session_start start = {0};
+    must(work_session_start(&home->place, runs, &start, id, &err), &err);
+    AUTO_WORK_SESSIONS struct work_sessions running = {0}, one = {0}, all = {0};
+    const struct session *session = NULL;
+    must(work_sessions_open_ref(runs, NULL, &running, &session, &err), &err);
+    assert_string_equal(session->id, id);
+    assert_int_equal(json_array_size(running.events), 1);
+    must(work_sessions_open_ref(runs, first, &one, &session, &err), &err);
+    assert_string_equal(session->id, first);
+    assert_int_equal(session->state, SESSION_STOPPED);
+    assert_int_equal(json_array_size(one.events), 3); /* and what runs now */
+    must(work_sessions_open(runs, WORK_SESSIONS_ALL, NULL, &all, &err), &err);
+    assert_int_equal(all.list.count, 41);
+    /* what began before a stop is still seen to overlap it */
+    char other[UUID_TEXT_SIZE];
+    must(work_session_stop(&home->place, runs, NULL, 0, false, other, &err), &err);
+    const struct work_session_start before = {.began_utc_ns = clock_utc_ns() - 20 * HOUR_NS};
+    assert_id(work_session_start(&home->place, runs, &before, other, &err), &err,
+              "session-overlap");
+    err_clear(&err);
+    assert_id(work_session_stop(&home->place, runs, id, 0, false, other, &err), &err,
+              "session-stopped");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         HOME_TEST(test_restart),
         HOME_TEST(test_without_a_ledger),
         HOME_TEST(test_another_ledger),
+        HOME_TEST(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
