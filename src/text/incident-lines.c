@@ -214,9 +214,10 @@ bool incident_is_quoted(const char *line, const char *at) {
         "such as",     "for example",    "error like", "How to",       "how to",
         "errors like", "known issue",    "FAQ",        "troubleshoot", "Troubleshoot",
         "means that",  "looks like this"};
-    static const char *const source[] = {"raise ",  "print(",  "logger.", "logging.", "warn(",
-                                         "except ", "if '",    "if \"",   "assert ",  "grep ",
-                                         "echo ",   "in str(", "// ",     " # "};
+    static const char *const source[] = {
+        "raise ",      "print(", "logger.", "logging.info(", "logging.warn", "logging.err",
+        "logging.exc", "warn(",  "except ", "if '",          "if \"",        "assert ",
+        "grep ",       "echo ",  "in str(", "// ",           " # "};
     const char *text = incident_skip_prefix(line);
     const char *from = *text == '`' ? text + 1 : text; /* the whole line was quoted and pasted */
     size_t ticks = 0;

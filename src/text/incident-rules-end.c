@@ -21,6 +21,9 @@
 static bool is_shell_report(const char *line, const char *word) {
     line = incident_skip_prefix(line);
     size_t length = strlen(word);
+    if (tolower((unsigned char)*line) == word[0] && strncmp(line + 1, word + 1, length - 1) == 0 &&
+        strncmp(line + length, "        ", 8) == 0)
+        return true; /* in its column, the command behind it */
     for (const char *at = line; (at = strstr(at, word + 1)) != NULL; at += length) {
         if (at == line || tolower((unsigned char)at[-1]) != word[0] || at - 1 == line)
             continue;
@@ -113,6 +116,10 @@ static bool is_preempted_row(const char *line) {
     return incident_is_job_row(line, "PREEMPTED");
 }
 
+static bool ends_with_one(const char *line) {
+    return str_ends_with(line, ": 1");
+}
+
 static bool ends_with_nine(const char *line) {
     return str_ends_with(line, ": 9");
 }
@@ -140,6 +147,13 @@ static const struct incident_figure job_figures[] = {
 
 static const struct incident_rule rules[] = {
     /* Slurm */
+    {.name = "slurm_timeout", .all = {"tatus"}, .any = WORDS("'TIMEOUT'", "\"TIMEOUT\"")},
+    {.name = "slurm_node_fail", .all = {"tatus"}, .any = WORDS("'NODE_FAIL'", "'BOOT_FAIL'")},
+    {.name = "slurm_preempted", .all = {"tatus", "'PREEMPTED'"}},
+    {.name = "host_oom", .all = {"tatus", "'OUT_OF_MEMORY'"}, .figures = {SCOPE("cgroup")}},
+    {.name = "slurm_node_fail",
+     .all = {"Prolog failure on node "},
+     .figures = {{"node", INCIDENT_WORD, "on node "}}},
     {.name = "slurm_timeout", .all = {"DUE TO TIME LIMIT"}, .more = job_figures},
     {.name = "slurm_timeout",
      .any = WORDS("JobState=TIMEOUT", "State: TIMEOUT", "TERM_RUNLIMIT", "this job is timed-out")},
@@ -287,7 +301,7 @@ static const struct incident_rule rules[] = {
                   "libc++abi: terminating due to uncaught exception",
                   "Fatal Python error: ", "*** Process received signal ***",
                   "double free or corruption", "stack smashing detected", "free(): invalid ",
-                  "malloc(): ", "corrupted size vs. prev_size",
+                  "malloc(): ", "malloc_consolidate(): ", "corrupted size vs. prev_size",
                   "terminate called after throwing an instance of",
                   "terminate called without an active exception")},
 
@@ -336,7 +350,8 @@ static const struct incident_rule rules[] = {
                   "terminated by signal SIGTERM", "terminated with signal SIGTERM",
                   "erminated with signal 15", "erminated by signal 15", "illed by signal 15",
                   "illed by signal: Terminated", "KILLED BY SIGNAL: 15", "status=15/TERM",
-                  "signal: terminated", "signal 15:SIGTERM", "got signal: 15", "eceived SIGTERM"),
+                  "signal: terminated", "signal \"terminated\"", "signal 15:SIGTERM",
+                  "got signal: 15", "eceived SIGTERM"),
      .figures = {SIGNAL("15")}},
     {.name = "killed",
      .any = STATUS_WORDS,
@@ -366,6 +381,14 @@ static const struct incident_rule rules[] = {
      .all = {"ignal SIGTERM"},
      .none = {"closing signal", "Closing process"},
      .figures = {SIGNAL("15")}},
+    {.name = "terminated",
+     .all = {"got signal: 1"},
+     .also = ends_with_one,
+     .also_text = N_("at the end of the line"),
+     .figures = {SIGNAL("1")}},
+    {.name = "terminated",
+     .any = WORDS("Received 1 death signal", "Received Signals.SIGHUP death"),
+     .figures = {SIGNAL("1")}},
 };
 
 const struct incident_rules incident_rules_end = {rules, ARRAY_LENGTH(rules)};

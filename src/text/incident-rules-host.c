@@ -46,7 +46,7 @@ static bool names_path_before(const char *line, const char *words) {
 }
 
 static bool names_path_before_eio(const char *line) {
-    return names_path_before(line, ": Input/output error");
+    return names_path_before(line, " Input/output error");
 }
 
 static bool names_path_before_enotconn(const char *line) {
@@ -311,6 +311,9 @@ static const struct incident_rule rules[] = {
      .figures = {INTEGER("pid", "(pid "), INTEGER("pid", "(pid(s) ")}},
     {.name = "host_oom_suspected", .all = {"potential root causes", "SIGKILL by OOM killer"}},
     {.name = "host_oom_suspected",
+     .all = {"A worker died or was killed while executing a task by an unexpected system error"},
+     .figures = {INTEGER("pid", "orker PID: ")}},
+    {.name = "host_oom_suspected",
      .all = {"excessive memory usage causing the Operating System to kill"}},
     {.name = "host_oom_suspected",
      .all = {"The exit codes of the workers are {SIGKILL(-9)}"},
@@ -335,8 +338,11 @@ static const struct incident_rule rules[] = {
          WORDS("write error (disk full?)", "not enough space on device", "Insufficient disk space",
                "database or disk is full", "There is not enough space on the disk")},
     {.name = "disk_full", .all = {"tar: ", "Wrote only "}},
+    {.name = "disk_full", .all = {"write error: wrote ", " instead of "}},
+    {.name = "disk_full", .all = {"FileStream.Write incomplete"}},
     {.name = "disk_low",
      .all = {"Not enough free disk space"},
+     .warns = true,
      .figures = {{"needed_bytes", INCIDENT_BYTES, "expected file size is: "},
                  {"free_bytes", INCIDENT_BYTES, "only has "},
                  {"path", INCIDENT_WORD, "target location "}}},
@@ -405,7 +411,7 @@ static const struct incident_rule rules[] = {
      .any = WORDS("failed with Input/output error", "Input/output error (os error 5)"),
      .figures = {ERRNO("5")}},
     {.name = "storage_lost",
-     .all = {": Input/output error"},
+     .any = WORDS(": Input/output error", "; Input/output error"),
      .also = names_path_before_eio,
      .also_text = N_("with a path before it"),
      .figures = {ERRNO("5"), {"path", INCIDENT_QUOTED, ""}, {"path", INCIDENT_QUOTED, "error: "}}},

@@ -108,6 +108,12 @@ static bool is_device_tensor(const char *line) {
     return !is_host_tensor(line);
 }
 
+/* "Ran out of memory in", the name of a chip's memory on the next line: often not that of tensors.
+ */
+static bool names_no_space(const char *line) {
+    return !str_ends_with(line, "memory in") && !str_ends_with(line, "memory in memory space");
+}
+
 static bool attempts_number(const char *line) {
     return incident_has_number(line, "ttempting to allocate ");
 }
@@ -156,6 +162,7 @@ static const struct incident_rule rules[] = {
      .all = {"llocation on device", "would exceed allowed memory"},
      .figures = {BACKEND("cuda"), INTEGER("gpu", "on device "), REQUESTED("Requested : "),
                  REQUESTED("Requested               : ")}},
+    {.name = "gpu_oom", .all = {"Exception Type:", "OutOfMemoryError"}},
     {.name = "gpu_oom",
      .all = {"OutOfMemoryError"},
      .also = is_torch_oom_error,
@@ -262,6 +269,10 @@ static const struct incident_rule rules[] = {
     {.name = "gpu_oom", .all = {"ERROR_OUT_OF_DEVICE_MEMORY"}},
 
     /* ggml: llama.cpp, ollama, whisper.cpp */
+    {.name = "host_oom",
+     .all = {"failed to allocate ", " of pinned memory"},
+     .warns = true,
+     .figures = {GGML, REQUESTED("allocate ")}},
     {.name = "gpu_oom",
      .all = {"cudaMalloc failed: out of memory"},
      .figures = {GGML, REQUESTED("allocating "), INTEGER("gpu", "on device ")}},
@@ -292,10 +303,14 @@ static const struct incident_rule rules[] = {
     {.name = "host_oom",
      .all = {"requires more system memory ("},
      .figures = {REQUESTED("system memory ("), SIZE("free_bytes", "available (")}},
+    {.name = "gpu_oom",
+     .all = {"ggml_backend_", "_buffer_type_alloc_buffer: failed to allocate "},
+     .none = {"ggml_backend_cpu"},
+     .figures = {GGML, REQUESTED("failed to allocate ")}},
 
     /* XLA */
     {.name = "gpu_oom",
-     .all = {"an out of memory in memory space hbm"},
+     .any = WORDS("an out of memory in memory space hbm", "memory space hbm. Used "),
      .figures = {XLA, SIZE("needed_bytes", "Used "), SIZE("capacity_bytes", " of "),
                  SIZE("exceeded_bytes", "capacity by ")}},
     {.name = "gpu_oom",
@@ -321,6 +336,8 @@ static const struct incident_rule rules[] = {
     {.name = "gpu_oom",
      .all = {"RESOURCE_EXHAUSTED: ", "ut of memory"},
      .none = {"allocator cpu", "gRPC", "in memory space ", "device:CPU"},
+     .also = names_no_space,
+     .also_text = N_("where the line does not end before the memory's name"),
      .figures = {XLA, REQUESTED("allocating ")}},
     {.name = "gpu_oom",
      .all = {"esource exhausted: ", "ut of memory"},
@@ -361,6 +378,7 @@ static const struct incident_rule rules[] = {
      .figures = {TENSORFLOW}},
     {.name = "gpu_oom_detail",
      .all = {"an out of memory trying to allocate ", "this is not a failure"},
+     .warns = true,
      .figures = {TENSORFLOW, REQUESTED("trying to allocate "), INTEGER("gpu", "(GPU_")}},
     {.name = "host_oom",
      .all = {"an out of memory trying to allocate ", "_host_bfc"},
@@ -422,11 +440,21 @@ static const struct incident_rule rules[] = {
                  SIZE("free_bytes", "current free memory ")}},
     {.name = "gpu_busy", .all = {"memory capacity is unbalanced"}, .figures = {SGLANG}},
     {.name = "gpu_busy",
-     .any = WORDS("CUDA-capable device(s) is/are busy or unavailable",
-                  "all CUDA-capable devices are busy or unavailable",
-                  "CUDA_ERROR_DEVICE_UNAVAILABLE", "cudaErrorDevicesUnavailable")},
+     .any =
+         WORDS("CUDA-capable device(s) is/are busy or unavailable",
+               "all CUDA-capable devices are busy or unavailable", "CUDA_ERROR_DEVICE_UNAVAILABLE",
+               "cudaErrorDevicesUnavailable", "The TPU is already in use by ",
+               "libtpu.so is already in use", "libtpu.so already in use")},
+    {.name = "gpu_budget", /* requests wait or are done anew; the server goes on */
+     .all = {"KV cache pool is full. "},
+     .warns = true,
+     .figures = {SGLANG}},
     {.name = "gpu_budget",
-     .any = WORDS("No available memory for the cache blocks", "there is not enough KV cache space"),
+     .all = {"there is not enough KV cache space"},
+     .warns = true,
+     .figures = {VLLM}},
+    {.name = "gpu_budget",
+     .any = WORDS("No available memory for the cache blocks"),
      .figures = {VLLM}},
     {.name = "gpu_budget",
      .any = WORDS("# GPU blocks: 0,", "# CUDA blocks: 0,"),
@@ -454,7 +482,7 @@ static const struct incident_rule rules[] = {
     {.name = "gpu_budget",
      .any = WORDS("Not enough memory. Please try to increase --mem-fraction-static",
                   "Not enough memory. Please try increasing --mem-fraction-static",
-                  "KV cache pool is full. ", "leave no GPU memory for the KV cache",
+                  "leave no GPU memory for the KV cache",
                   "refill out of memory. Try to lower your batch size",
                   "ecode out of memory. Try to lower your batch size",
                   "ut of memory. Please set a smaller number for `--max-running-requests`"),
@@ -509,6 +537,14 @@ static const struct incident_rule rules[] = {
                  REQUESTED("annot allocate "),
                  {"allocated_bytes", INCIDENT_SIZE_BEFORE, " memory has been allocated"},
                  SIZE("free_bytes", "available memory is only ")}},
+    {.name = "gpu_oom",
+     .all = {"annot malloc ", " GPU memory"},
+     .figures = {REQUESTED("annot malloc ")}},
+    {.name = "gpu_oom",
+     .all = {"annot allocate ", " in GPU ", ", available "},
+     .figures = {REQUESTED("annot allocate "), INTEGER("gpu", " in GPU "),
+                 SIZE("free_bytes", "available ")}},
+    {.name = "gpu_oom", .all = {"pooled_storage_manager", "emory allocation failed"}},
     {.name = "gpu_oom",
      .all = {"Failed to allocate memory for requested buffer of size ", "CUDA"},
      .figures = {INTEGER("requested_bytes", "of size ")}},

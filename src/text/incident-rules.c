@@ -82,8 +82,8 @@ static const struct incident_info infos[] = {
         "120 or 154 have the device reset or replaced before going on."),
      NULL},
     {"nccl_timeout", OUTCOME_FAILED,
-     N_("A collective operation did not end in time: the others waited for a process that was "
-        "gone, stuck or slow. The waiting time was idle."),
+     N_("A collective operation did not end, or not in time: the others waited for a process or a "
+        "connection that was gone, stuck or slow. The waiting time was idle."),
      N_("Look for what happened first on the other ranks; count the waiting as idle time."), NULL},
     {"nvml_mismatch", OUTCOME_FAILED,
      N_("The driver in the kernel and its libraries are of different versions, usually after an "
@@ -194,8 +194,8 @@ static const struct incident_info infos[] = {
         "blaming memory."),
      NULL},
     {"terminated", OUTCOME_KILLED,
-     N_("SIGTERM ended a process: somebody or something outside asked it to stop (scheduler, "
-        "container stop, time limit)."),
+     N_("SIGTERM, or SIGHUP, ended a process: somebody or something outside asked it to stop "
+        "(scheduler, container stop, time limit, a closed terminal)."),
      N_("Ask who ended it: the scheduler's record, a time limit, a container stop."), NULL},
 };
 

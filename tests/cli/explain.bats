@@ -62,6 +62,18 @@ bus_error='ERROR: Unexpected bus error encountered in worker. This might be caus
     valid_schema explain
 }
 
+@test "a mere warning never makes the class" {
+    echo 'UserWarning: Not enough free disk space to download the file. The expected file size is: 10.00 MB.' >job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = null ]
+    [ "$(json 'd["incidents"][0]["name"]')" = disk_low ]
+    [ "$(json 'd["incidents"][0]["survived"]')" = true ]
+    valid_schema explain
+    echo "$disk_full" >>job.log
+    run probelauf explain --json job.log
+    [ "$(json 'd["class"]')" = disk_full ]
+}
+
 @test "a last line without line feed, carriage returns, NUL bytes and broken UTF-8" {
     printf 'a\0b\377\r10%%\r20%%\r%s' "$disk_full" >job.log
     run probelauf explain --json job.log
