@@ -141,7 +141,8 @@ bool gpu_check_message(union gpu_message *message, int64_t start_ns) {
     case GPU_MESSAGE_WINDOWS:
         return check_windows(&message->windows, &times);
     case GPU_MESSAGE_EVENT:
-        return is_time(&times, message->event.t_ns);
+        return message->event.event >= GPU_EVENT_XID && message->event.event <= GPU_EVENT_BACK &&
+               is_time(&times, message->event.t_ns);
     case GPU_MESSAGE_ACCOUNTING:
         keep_within(&message->accounting.peak_bytes, BYTES_MAX);
         keep_within(&message->accounting.pid, INT32_MAX);

@@ -491,6 +491,8 @@ static void impossible_times_are_of_another_run(void **state) {
         tell(watched, &windows, GPU_MESSAGE_WINDOWS, sizeof windows);
         struct gpu_event_message event = {.event = GPU_EVENT_LOST, .t_ns = t_ns};
         tell(watched, &event, GPU_MESSAGE_EVENT, sizeof event);
+        event = (struct gpu_event_message){.event = 9, .t_ns = at(1)}; /* there is no such event */
+        tell(watched, &event, GPU_MESSAGE_EVENT, sizeof event);
         struct gpu_late_message late = {.device = -1, .from_ns = t_ns, .to_ns = at(1)};
         tell(watched, &late, GPU_MESSAGE_LATE, sizeof late);
         late = (struct gpu_late_message){.device = -1, .from_ns = at(0), .to_ns = t_ns};
