@@ -65,7 +65,7 @@ static void judge_weights(struct judging *judging, const struct doctor_place *pl
                              arena_printf(judging->arena, _("%s has only %s free"), where, bytes),
                              _("say what must fit: --weights 16GB"));
     else
-        finding = doctor_add(judging, DOCTOR_DISK, "disk-free", DOCTOR_KNOWN,
+        finding = doctor_add(judging, DOCTOR_DISK, "disk-free", DOCTOR_OPEN,
                              arena_printf(judging->arena,
                                           _("%s has %s free; whether the weights fit is open"),
                                           where, bytes),

@@ -196,19 +196,29 @@ static struct doctor_sight look_at_proc(const json_t *environment) {
 
 /* ---- all of it ---- */
 
+static int unknown_environment(const struct plan *plan, const char *id, struct err *err) {
+    AUTO_STRBUF struct strbuf known = STRBUF_INIT;
+    for (size_t i = 0; i < plan->environment_count; i++)
+        strbuf_printf(&known, "%s%s", i > 0 ? ", " : "", plan->environments[i].id);
+    if (known.length == 0)
+        return err_set(err, -ENOENT, "environment-unknown",
+                       "the plan has no environment '%s', nor any other", id);
+    return err_set(err, -ENOENT, "environment-unknown",
+                   "the plan has no environment '%s'; it has: %s", id, strbuf_str(&known));
+}
+
 static int find_target(const struct doctor_wishes *wishes, const struct plan_environment **ret,
                        struct err *err) {
     const struct plan *plan = wishes->plan;
     *ret = NULL;
     if (wishes->environment != NULL && plan == NULL)
         return err_set(err, -ENOENT, "environment-unknown",
-                       "there is no plan here that could know the environment '%s'",
+                       "there is no plan here that could know the environment '%s'; leave out "
+                       "--env, or name the plan with --plan FILE",
                        wishes->environment);
     if (wishes->environment != NULL) {
         *ret = plan_environment_find(plan, wishes->environment);
-        return *ret != NULL ? 0
-                            : err_set(err, -ENOENT, "environment-unknown",
-                                      "the plan has no environment '%s'", wishes->environment);
+        return *ret != NULL ? 0 : unknown_environment(plan, wishes->environment, err);
     }
     if (plan != NULL && plan->environment_count > 0)
         *ret = &plan->environments[0];

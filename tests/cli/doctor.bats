@@ -152,6 +152,11 @@ PY
 @test "an environment that the plan does not have" {
     run probelauf doctor --env elsewhere
     fails 1 environment-unknown
+    has "or name the plan with --plan FILE"
+    probelauf init -q
+    run probelauf doctor --env elsewhere
+    fails 1 environment-unknown
+    has "'elsewhere'; it has: target"
 }
 
 @test "findings for programs are the same in every language" {
