@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 #define WAIT_FOR_LIST_NS (2 * NS_PER_S) /* of processes, before a device is written */
-#define LISTS_FOR_NONE   3u             /* so many without one of the run's: it did not use it */
-#define BY_PROCESSES     "processes"
-#define LOOKED_FOR_NS    (2 * NS_PER_S)
-#define LAST_LIST_NS     (2500 * NS_PER_MS)
+/* So many lists without one of the run's, and so far apart: it did not use it. A list comes every
+ * second, so three of them span two; half a second less shall not decide. */
+#define LISTS_FOR_NONE 3u
+#define BY_PROCESSES   "processes"
+#define LOOKED_FOR_NS  (1500 * NS_PER_MS)
+#define LAST_LIST_NS   (2500 * NS_PER_MS)
 
 /* ---- which is which ---- */
 
@@ -81,7 +83,10 @@ struct gpu_device *gpu_device_take(struct gpu_watch *watch,
     watch->slot_of[message->device] = slot;
     struct gpu_device *device = &watch->device[slot];
     if (!device->begun)
-        device->list.t_ns = device->lost_t_ns = SHARED_ABSENT;
+        *device = (struct gpu_device){.list.t_ns = SHARED_ABSENT,
+                                      .lost_t_ns = SHARED_ABSENT,
+                                      .ecc_first = GPU_ABSENT,
+                                      .ecc_last = GPU_ABSENT};
     device->begun = true;
     return device;
 }
@@ -117,6 +122,25 @@ void gpu_device_changed(struct gpu_device *device) {
 
 static int64_t known_or_none(int64_t value) {
     return value == GPU_ABSENT ? -1 : value;
+}
+
+/* A name of --gpu that stands for no device, or for several: known when all boards were told. */
+static void note_names(struct gpu_watch *watch, const struct gpu_visible_device *devices,
+                       size_t count) {
+    const char *const *names = watch->recorder->options->gpus;
+    size_t boards = 0;
+    for (size_t i = 0; i < count; i++)
+        boards += !devices[i].is_slice;
+    if (!watch->was_ready || boards < watch->library.device_count)
+        return;
+    for (size_t i = 0; names != NULL && names[i] != NULL && i < GPU_NAMES_KEPT; i++) {
+        enum gpu_named named = gpu_visible_named(devices, count, names[i]);
+        enum gpu_named before = watch->names_known ? watch->named[i] : GPU_NAMED_ONE;
+        bool changed = named != before; /* the library's record has to say so */
+        watch->probe_written = watch->probe_written && !changed;
+        watch->named[i] = named;
+    }
+    watch->names_known = names != NULL;
 }
 
 static void decide(struct gpu_watch *watch) {
@@ -166,6 +190,7 @@ static void decide(struct gpu_watch *watch) {
         .slurm_step = recorder_variable(recorder, "SLURM_STEP_GPUS"),
         .slurm_job = recorder_variable(recorder, "SLURM_JOB_GPUS")};
     gpu_visible(devices, count, &variables, recorder->options->gpus, verdicts);
+    note_names(watch, devices, count);
     for (size_t i = 0; i < count; i++) {
         struct gpu_device *device = &watch->device[place[i]];
         device->said = verdicts[i];
@@ -181,9 +206,9 @@ struct gpu_visible_verdict gpu_device_mine(const struct gpu_watch *watch, size_t
     bool is_divided = device->message.kind == GPU_KIND_BOARD && device->message.mig_mode == 1;
     if (shared->gpu[slot].used_by_run && !is_divided)
         return (struct gpu_visible_verdict){GPU_MINE_YES, BY_PROCESSES};
-    if (device->said.mine == GPU_MINE_UNKNOWN && atomic_load(&shared->ended) &&
-        watch->pids == GPU_PIDS_OURS && device->lists >= LISTS_FOR_NONE &&
-        !shared->gpu[slot].list_cut &&
+    if (device->said.mine == GPU_MINE_UNKNOWN && device->said.by == NULL &&
+        atomic_load(&shared->ended) && watch->pids == GPU_PIDS_OURS &&
+        device->lists >= LISTS_FOR_NONE && !shared->gpu[slot].list_cut &&
         device->list.t_ns - device->first_list_t_ns >= LOOKED_FOR_NS &&
         shared->end.t_ns - device->list.t_ns < LAST_LIST_NS)
         return (struct gpu_visible_verdict){GPU_MINE_NO, BY_PROCESSES};
@@ -265,7 +290,22 @@ static void put_not_asked(json_t *json, const struct gpu_watch *watch) {
     }
 }
 
+static void put_names(json_t *json, const struct gpu_watch *watch, const char *key,
+                      enum gpu_named named) {
+    const char *const *names = watch->recorder->options->gpus;
+    json_t *list = json_array();
+    for (size_t i = 0; names != NULL && names[i] != NULL && i < GPU_NAMES_KEPT; i++)
+        if (watch->named[i] == named)
+            json_array_append_new(list, json_text(names[i]));
+    if (json_array_size(list) > 0)
+        json_put(json, key, list);
+    else
+        json_decref(list);
+}
+
 void gpu_device_write_probe(struct gpu_watch *watch, bool last) {
+    if (watch->decide) /* names of the option may turn out to be nobody's */
+        decide(watch);
     bool is_final = watch->excluded || watch->starts == 0 || watch->has_library;
     if (watch->probe_written || (!is_final && !last))
         return;
@@ -278,5 +318,9 @@ void gpu_device_write_probe(struct gpu_watch *watch, bool last) {
         gpu_facts_library(json, &watch->library, watch->shown == GPU_DEVICES_NONE);
     else
         put_not_asked(json, watch);
+    if (watch->names_known) {
+        put_names(json, watch, "not_found", GPU_NAMED_NONE);
+        put_names(json, watch, "ambiguous", GPU_NAMED_SEVERAL);
+    }
     watch->probe_written = recorder_write(watch->recorder, JOURNAL_DEVICE, json, false);
 }

@@ -14,6 +14,7 @@
 #define GPU_WINDOWS_KEPT 256u
 #define GPU_EVENTS_MAX   32u
 #define GPU_OTHERS_KEPT  8192u /* a power of two, above GPU_PROCESSES_ALL */
+#define GPU_NAMES_KEPT   64u
 #define GPU_BUFFER       65536u
 #define GPU_CONTROL_FILE "/dev/nvidiactl"
 
@@ -90,7 +91,8 @@ struct gpu_device {
     struct gpu_sums sums; /* of the look that is being told */
     /* of the current second, after the first ten minutes; count 0: none */
     int64_t second, second_time_ns, min_bytes, max_bytes, sum_bytes, count;
-    int64_t lost_t_ns; /* SHARED_ABSENT: it is there */
+    int64_t lost_t_ns;           /* SHARED_ABSENT: it is there */
+    int64_t ecc_first, ecc_last; /* uncorrected errors as told; GPU_ABSENT: not yet */
     struct gpu_rows rows[GPU_ROWS_];
     /* windows of use, not written yet */
     size_t windows;
@@ -133,6 +135,9 @@ struct gpu_watch {
     int slot_of[GPU_DEVICES_MAX]; /* by the helper's number; -1: not told */
     struct gpu_device device[GPU_DEVICES_MAX];
     bool decide; /* devices have changed */
+    /* names of --gpu, by place: what they stand for among the devices told so far */
+    enum gpu_named named[GPU_NAMES_KEPT];
+    bool names_known;
 
     /* from when on nothing was seen; SHARED_ABSENT: it is seen */
     int64_t unseen_t_ns;

@@ -70,8 +70,11 @@ static uint32_t id_of(size_t slot, enum gpu_item item) {
 static const char *method_of(const struct gpu_device *device, enum gpu_item item, char text[64]) {
     if (items[item].method != NULL)
         return items[item].method;
+    /* A buffer can run dry later, or fill: the name is given once and says both. */
     if (item == GPU_BUSY)
-        return device->from_rates ? "nvmlDeviceGetUtilizationRates" : "nvmlDeviceGetSamples";
+        return device->from_rates
+                   ? "nvmlDeviceGetUtilizationRates where nvmlDeviceGetSamples has nothing"
+                   : "nvmlDeviceGetSamples, nvmlDeviceGetUtilizationRates while it has nothing";
     if (item == GPU_PROCESS_USED || item == GPU_OTHERS_USED)
         snprintf(text, 64, "nvmlDeviceGetComputeRunningProcesses%s",
                  device->api >= 3   ? "_v3"

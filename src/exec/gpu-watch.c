@@ -260,6 +260,11 @@ static void take_sample(struct gpu_watch *watch, const struct gpu_sample_message
     note_why(device, GPU_ITEM_CLOCKS, message->clock_why, message->clock_sm_mhz);
     note_why(device, GPU_ITEM_EVENTS, message->events_why, message->event_reasons);
     note_why(device, GPU_ITEM_ECC, message->ecc_why, message->ecc_uncorrected);
+    if (message->ecc_uncorrected != GPU_ABSENT) {
+        device->ecc_first =
+            device->ecc_first == GPU_ABSENT ? message->ecc_uncorrected : device->ecc_first;
+        device->ecc_last = message->ecc_uncorrected;
+    }
     if (t_ns < 0 || (atomic_load(&watch->shared->ended) && t_ns > watch->shared->end.t_ns))
         return;
     if (watch->unseen_t_ns != SHARED_ABSENT)
@@ -287,8 +292,9 @@ static void take_event(struct gpu_watch *watch, const struct gpu_event_message *
         set_lost(device, t_ns > 0 ? t_ns : 0);
     else if (message->event == GPU_EVENT_BACK)
         set_back(watch, device, t_ns);
-    if ((message->event != GPU_EVENT_XID && message->event != GPU_EVENT_LOST) ||
-        watch->event_count == GPU_EVENTS_MAX)
+    bool is_incident = message->event == GPU_EVENT_XID || message->event == GPU_EVENT_ECC_DOUBLE ||
+                       message->event == GPU_EVENT_LOST;
+    if (!is_incident || watch->event_count == GPU_EVENTS_MAX)
         return;
     struct gpu_seen_event *event = &watch->events[watch->event_count++];
     *event = (struct gpu_seen_event){.device = (uint32_t)gpu_device_slot(watch, device),
@@ -530,8 +536,10 @@ static json_t *counters_of(const struct gpu_watch *watch, size_t slot) {
         json_put_int(json, "process_samples", gpu->process_samples);
     if (gpu->accounted_peak_bytes != SHARED_ABSENT)
         json_put_int(json, "accounted_peak_bytes", gpu->accounted_peak_bytes);
-    if (gpu->energy_mj != SHARED_ABSENT)
+    if (gpu->energy_mj > 0)
         json_put_real(json, "energy_j", (double)gpu->energy_mj / 1000);
+    else if (gpu->energy_mj == 0) /* a board that answers uses some: the counter stands still */
+        json_put_text(reasons, "energy_j", gpu_why_reason(GPU_FAILED));
     else
         put_read(json, "energy_j", SHARED_ABSENT, reasons, why[GPU_ITEM_ENERGY]);
     if (gpu->list_cut)
@@ -565,6 +573,26 @@ json_t *gpu_watch_counters(const struct gpu_watch *watch) {
 
 /* ---- the end ---- */
 
+/* Where the driver tells an Xid it tells the number; of memory errors it only says that there was
+ * one: how many the counter says, if it was read before and behind. */
+static char *incident_words(const struct gpu_watch *watch, const struct gpu_seen_event *event,
+                            json_t *figures) {
+    const struct gpu_device *device = &watch->device[event->device];
+    switch ((enum gpu_event)event->event) {
+    case GPU_EVENT_XID:
+        json_put_int(figures, "xid", event->data);
+        return mem_printf("Xid %" PRId64, event->data);
+    case GPU_EVENT_ECC_DOUBLE:
+        if (device->ecc_first != GPU_ABSENT && device->ecc_last > device->ecc_first)
+            json_put_int(figures, "ecc_uncorrected", device->ecc_last - device->ecc_first);
+        return mem_strdup("uncorrectable ECC error of its memory");
+    case GPU_EVENT_LOST:
+    case GPU_EVENT_BACK:
+        break;
+    }
+    return mem_strdup("lost");
+}
+
 static void write_incident(struct gpu_watch *watch, const struct gpu_seen_event *event) {
     const struct shared_end *end = &watch->shared->end;
     bool ended_ok = end->has_exit_code && end->exit_code == 0 && !end->budget;
@@ -573,16 +601,15 @@ static void write_incident(struct gpu_watch *watch, const struct gpu_seen_event 
     if (gpu_device_mine(watch, event->device).mine == GPU_MINE_NO)
         return;
     const char *device = gpu_device_name(watch, event->device, name);
-    AUTO_FREE char *what = is_xid ? mem_printf("Xid %" PRId64, event->data) : mem_strdup("lost");
-    AUTO_FREE char *line =
-        mem_printf("%s: %s%s%s", device, what, event->detail[0] != '\0' ? ": " : "", event->detail);
     json_t *figures = json_object();
     json_put_text(figures, "device", device);
     json_put_int(figures, "t_ns", event->t_ns);
-    if (is_xid)
-        json_put_int(figures, "xid", event->data);
-    recorder_write_incident(watch->recorder, is_xid ? "gpu_xid" : "gpu_lost", "nvml", line, figures,
-                            ended_ok || (is_xid && event->data == XID_CLEANED_UP));
+    AUTO_FREE char *what = incident_words(watch, event, figures);
+    AUTO_FREE char *line =
+        mem_printf("%s: %s%s%s", device, what, event->detail[0] != '\0' ? ": " : "", event->detail);
+    recorder_write_incident(watch->recorder,
+                            event->event == GPU_EVENT_LOST ? "gpu_lost" : "gpu_xid", "nvml", line,
+                            figures, ended_ok || (is_xid && event->data == XID_CLEANED_UP));
 }
 
 /* False: nothing came in time, or nothing comes any more. */

@@ -22,7 +22,7 @@ bool fold_gpu_wants(const char *name) {
         GPU_SERIES_USED, GPU_SERIES_USED_MIN, GPU_SERIES_USED_MAX, GPU_SERIES_PROCESS_USED,
         GPU_SERIES_BUSY, GPU_SERIES_POWER,    GPU_SERIES_ENERGY,   NET_SERIES_RECEIVED,
         NET_SERIES_SENT, "tree.cpu",          "tree.disk_sleep",   "tree.disk_wait",
-        "io.read",
+        "io.read",       GPU_SERIES_EVENTS,   GPU_SERIES_ECC,
     };
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         if (strcmp(name, names[i]) == 0) {
@@ -296,30 +296,38 @@ static struct quantity energy_by_power(const struct figures *f) {
     return q;
 }
 
-/* What lies between two readings within the run was used within the run: at least. */
+/* What lies between two readings within the run was used within the run: at least. A board that
+ * answers uses energy: a counter that stands still is broken, and 0 J is no figure. */
 static struct quantity energy(const struct figures *f) {
     static const char how[] = "difference of the driver's energy counter, whole device";
     const json_t *value = json_object_get(f->counters, "energy_j");
     double joule = json_is_number(value) ? json_number_value(value) : -1;
-    if (isfinite(joule) && joule >= 0) {
+    if (isfinite(joule) && joule > 0) {
         return quantity_bounded(UNIT_JOULE, joule, QUANTITY_AT_LEAST, how);
     }
+    bool stands_still = joule >= 0;
     const struct fold_curve *curve = fold_gpu_curve(f->gpus, GPU_SERIES_ENERGY, f->key);
     double last = NAN;
     joule = 0;
-    uint64_t steps = 0;
     for (size_t i = 0; curve != NULL && i < curve->count; i++) {
         if (isnan(curve->value[i])) {
             continue;
         }
         if (curve->value[i] >= last) { /* false for the first, and where the counter began anew */
             joule += curve->value[i] - last;
-            steps++;
+            stands_still = true;
         }
         last = curve->value[i];
     }
-    return steps > 0 ? quantity_bounded(UNIT_JOULE, joule, QUANTITY_AT_LEAST, how)
-                     : energy_by_power(f);
+    if (joule > 0) {
+        return quantity_bounded(UNIT_JOULE, joule, QUANTITY_AT_LEAST, how);
+    }
+    struct quantity q = energy_by_power(f);
+    if (!quantity_is_known(&q) && stands_still) {
+        return quantity_open(UNIT_JOULE, QUANTITY_FAILED,
+                             _("the driver's energy counter did not move"));
+    }
+    return q;
 }
 
 /* ---- devices ---- */
@@ -382,6 +390,8 @@ static void fold_device(struct gpu_fold *gpus, const json_t *device, struct run_
         .mine_by = fold_text(fold, device, "mine_by"),
         .mine = strcmp(json_get_text(device, "mine", ""), "yes") == 0 ? RUN_YES : RUN_NOT_KNOWN,
         .stand_in = says_stand_in(device),
+        .unified = known(device, "unified"),
+        .virtual_mode = fold_text(fold, device, "virtual"),
     };
     struct figures f = {
         .gpus = gpus,
@@ -395,6 +405,7 @@ static void fold_device(struct gpu_fold *gpus, const json_t *device, struct run_
     enter_phases(gpus, gpu);
     driver_memory(&f);
     gpu->energy = energy(&f);
+    fold_gpu_condition(gpus, device, f.key, gpu);
     fold_gpu_busy(gpus, device, f.key, gpu);
     fold_gpu_plateau(gpus, f.key, gpu);
 }
@@ -417,6 +428,7 @@ static void set_all_open(struct run_gpu *gpu, enum quantity_reason reason, const
         .baseline = bytes,
         .left = bytes,
         .unseen = seconds,
+        .ecc = quantity_open(UNIT_COUNT, reason, why),
     };
     for (enum gpu_idle cause = 0; cause < GPU_IDLE_COUNT_; cause++) {
         gpu->idle_by[cause] = seconds;
@@ -428,11 +440,18 @@ struct why_none {
     const char *why;
 };
 
-/* The kernel's drivers were looked at as well (ENVIRONMENT): there is none, or not one at least. */
+/* What the kernel's drivers show (ENVIRONMENT): none. A driver that is not loaded, that may not be
+ * used or that hangs shows none either, so this alone says nothing where there is a library. */
 static bool has_really_none(const struct fold *fold) {
     const json_t *gpu = json_get_object(fold->run->environment, "gpu");
     int64_t count = -1;
     return fold_get_i64(gpu, "count", &count) && count == 0;
+}
+
+static bool shows_some(const struct fold *fold) {
+    const json_t *gpu = json_get_object(fold->run->environment, "gpu");
+    int64_t count = -1;
+    return fold_get_i64(gpu, "count", &count) && count > 0;
 }
 
 static struct why_none why_no_library(const struct fold *fold, const char *state) {
@@ -442,7 +461,9 @@ static struct why_none why_no_library(const struct fold *fold, const char *state
     } states[] = {
         {"absent",
          {QUANTITY_NOT_SUPPORTED, N_("the driver's library (libnvidia-ml.so.1) was not found")}},
-        {"no-driver", {QUANTITY_NOT_SUPPORTED, N_("the GPU driver is not loaded")}},
+        {"no-driver",
+         {QUANTITY_NOT_VISIBLE,
+          N_("the GPU driver is not loaded, or cannot be reached from here")}},
         {"mismatch",
          {QUANTITY_FAILED, N_("the GPU driver's library and its kernel module are of different "
                               "versions: the driver was exchanged")}},
@@ -450,8 +471,7 @@ static struct why_none why_no_library(const struct fold *fold, const char *state
          {QUANTITY_NOT_PERMITTED, N_("the GPU's device files may not be opened here")}},
         {"unusable", {QUANTITY_FAILED, N_("the GPU driver's library could not be used")}},
     };
-    bool is_missing = strcmp(state, "absent") == 0 || strcmp(state, "no-driver") == 0;
-    if (is_missing && has_really_none(fold)) {
+    if (strcmp(state, "absent") == 0 && has_really_none(fold)) {
         return (struct why_none){QUANTITY_NOT_APPLICABLE, _("no GPU was found on this machine")};
     }
     for (size_t i = 0; i < ARRAY_LENGTH(states); i++) {
@@ -493,22 +513,24 @@ static struct why_none why_none(const struct fold *fold) {
     }
     if (fold->probe == NULL) {
         enum quantity_reason reason = fold_absence(fold);
-        if (has_really_none(fold)) {
-            return (struct why_none){QUANTITY_NOT_APPLICABLE,
-                                     _("no GPU was found on this machine")};
-        }
         return (struct why_none){reason == QUANTITY_NOT_IN_RECORD ? QUANTITY_NOT_SAMPLED : reason,
                                  _("the record says nothing of GPUs")};
     }
     const char *state = json_get_text(fold->probe, "state", "");
     enum quantity_reason reason;
-    if (fold_get_i64(fold->probe, "count", &count) && count == 0) {
-        return (struct why_none){QUANTITY_NOT_APPLICABLE, _("no GPU was found on this machine")};
+    bool answered = strcmp(state, "ready") == 0;
+    if (fold_get_i64(fold->probe, "count", &count) && count == 0 &&
+        (answered || strcmp(state, "absent") == 0)) {
+        return answered && shows_some(fold)
+                   ? (struct why_none){QUANTITY_NOT_VISIBLE,
+                                       _("the GPU driver shows none of the machine's GPUs here")}
+                   : (struct why_none){QUANTITY_NOT_APPLICABLE,
+                                       _("no GPU was found on this machine")};
     }
     if (quantity_reason_from_name(json_get_text(fold->probe, "reason", ""), &reason)) {
         return (struct why_none){reason, arena_strdup(run->arena, msg_get(detail))};
     }
-    if (strcmp(state, "ready") == 0) {
+    if (answered) {
         return (struct why_none){QUANTITY_NOT_SAMPLED,
                                  _("the run ended before the driver was read")};
     }
@@ -519,6 +541,72 @@ static struct why_none why_none(const struct fold *fold) {
     return none;
 }
 
+/* ---- names of --gpu ---- */
+
+static const char *const *texts(struct run *run, const json_t *list, size_t *ret_count) {
+    size_t count = json_array_size(list);
+    const char **items = arena_alloc(run->arena, (count + 1) * sizeof *items);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        if (text != NULL) {
+            items[(*ret_count)++] = arena_strdup(run->arena, text);
+        }
+    }
+    return items;
+}
+
+static void add_names(struct strbuf *out, const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        strbuf_printf(out, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+}
+
+#define SHOWN_DEVICES 16u
+
+/* "0, 1, 2": what a person could have named. */
+static void add_devices(struct strbuf *out, const json_t *devices) {
+    size_t count = json_array_size(devices), shown = 0;
+    for (size_t i = 0; i < count && shown < SHOWN_DEVICES; i++) {
+        const json_t *device = json_array_get(devices, i);
+        bool is_slice = strcmp(json_get_text(device, "kind", ""), "mig") == 0;
+        const char *uuid = json_get_text(device, "uuid", NULL);
+        int64_t index;
+        const char *separator = shown++ > 0 ? ", " : "";
+        if (!is_slice && fold_get_i64(device, "index", &index)) {
+            strbuf_printf(out, "%s%" PRId64, separator, index);
+        } else {
+            strbuf_printf(out, "%s%s", separator, uuid != NULL ? uuid : "?");
+        }
+    }
+    if (count > shown) {
+        strbuf_add_str(out, ", …");
+    }
+}
+
+static void fold_names(struct fold *fold) {
+    struct run *run = fold->run;
+    AUTO_STRBUF struct strbuf why = STRBUF_INIT, there = STRBUF_INIT, names = STRBUF_INIT;
+    run->gpu_not_found =
+        texts(run, json_get_array(fold->probe, "not_found"), &run->gpu_not_found_count);
+    run->gpu_ambiguous =
+        texts(run, json_get_array(fold->probe, "ambiguous"), &run->gpu_ambiguous_count);
+    add_devices(&there, fold->devices);
+    if (run->gpu_not_found_count > 0) {
+        add_names(&names, run->gpu_not_found, run->gpu_not_found_count);
+        strbuf_printf(&why, _("--gpu %s names no GPU; there are: %s"), strbuf_str(&names),
+                      there.length > 0 ? strbuf_str(&there) : _("none"));
+    }
+    if (run->gpu_ambiguous_count > 0) {
+        strbuf_clear(&names);
+        add_names(&names, run->gpu_ambiguous, run->gpu_ambiguous_count);
+        strbuf_printf(&why, _("%s--gpu %s names several of the GPUs; there are: %s"),
+                      why.length > 0 ? "; " : "", strbuf_str(&names), strbuf_str(&there));
+    }
+    if (why.length > 0) {
+        run->gpu_names_why = arena_strdup(run->arena, strbuf_str(&why));
+    }
+}
+
 static bool is_not_mine(const json_t *device) {
     return strcmp(json_get_text(device, "mine", ""), "no") == 0;
 }
@@ -527,6 +615,7 @@ void fold_gpus(struct fold *fold, const void *bytes, size_t length) {
     struct run *run = fold->run;
     struct gpu_fold gpus = {.fold = fold};
     size_t count = json_array_size(fold->devices), mine = 0;
+    fold_names(fold);
     for (size_t i = 0; i < count; i++) {
         bool is_others = is_not_mine(json_array_get(fold->devices, i));
         run->gpu_others += is_others;

@@ -32,5 +32,8 @@ void fold_gpu_busy(struct gpu_fold *gpus, const json_t *device, const char *key,
                    struct run_gpu *gpu);
 /* allocated and reserved of all devices; `devices` as run->gpus. */
 void fold_gpu_agents(struct gpu_fold *gpus);
+/* ecc, held */
+void fold_gpu_condition(const struct gpu_fold *gpus, const json_t *device, const char *key,
+                        struct run_gpu *gpu);
 /* preallocated; after everything else */
 void fold_gpu_plateau(const struct gpu_fold *gpus, const char *key, struct run_gpu *gpu);

@@ -106,6 +106,13 @@ struct run_gpu_phase {
     struct quantity busy, idle, idle_by[GPU_IDLE_COUNT_];
 };
 
+/* What held the clocks of a GPU down: shares of the samples. */
+struct run_gpu_held {
+    const char *name; /* "power-cap", "thermal", … in the JSON */
+    struct quantity share;
+};
+#define RUN_GPU_HELD_MAX 5
+
 /* One device that was the run's, or may have been; or one entry without a uuid that says why there
  * is none. */
 struct run_gpu {
@@ -122,6 +129,11 @@ struct run_gpu {
     struct quantity baseline;    /* in use before the command started */
     struct quantity left;        /* still held by the run's processes after its end */
     struct quantity unseen;      /* time of the run in which nobody knows busy from idle */
+    enum run_known unified;      /* its memory is the host's */
+    const char *virtual_mode;    /* "passthrough", "vgpu", "wsl"; NULL: a board, or not told */
+    struct quantity ecc;         /* uncorrected memory errors during the run */
+    struct run_gpu_held held[RUN_GPU_HELD_MAX]; /* only those that did */
+    size_t held_count;
     struct quantity idle_by[GPU_IDLE_COUNT_];
     struct run_gpu_phase by_phase[PHASE_COUNT_];
 };
@@ -192,6 +204,11 @@ struct run {
     struct run_gpu *gpus; /* the run's own, at least one entry: without a device it says why */
     size_t gpu_count;
     size_t gpu_others; /* further devices of the machine that are not the run's */
+    /* names of --gpu that no device has, and that several have; and a sentence that says so, with
+     * what is there, translated; NULL: none */
+    const char *const *gpu_not_found, *const *gpu_ambiguous;
+    size_t gpu_not_found_count, gpu_ambiguous_count;
+    const char *gpu_names_why;
     struct run_cache cache;
 
     struct quantity work_items, work_length, work_batch; /* by marks */

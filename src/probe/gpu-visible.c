@@ -356,24 +356,55 @@ static void ask_nvidia(const struct list *list, const char *text, enum said *sai
         say_all(list, SAID_UNCLEAR, said);
 }
 
-/* Of a person: a UUID or its beginning, the driver's index, all, none. */
+/* A board by the driver's index; -1: none. */
+static int by_index(const struct list *list, const char *text) {
+    int64_t number;
+    for (size_t i = 0; i < list->count && whole_number(text, &number); i++)
+        if (!list->devices[i].is_slice && list->devices[i].index == number)
+            return (int)i;
+    return -1;
+}
+
+static bool is_beginning(const struct gpu_visible_device *device, const char *text) {
+    return has_text(device->uuid) && strlen(text) > 4 && str_starts_with(device->uuid, text);
+}
+
+enum gpu_named gpu_visible_named(const struct gpu_visible_device *devices, size_t count,
+                                 const char *name) {
+    const struct list list = {devices, count < DEVICES_MAX ? count : DEVICES_MAX};
+    if (strcmp(name, "all") == 0 || strcmp(name, "none") == 0 || by_name(&list, name) >= 0 ||
+        by_index(&list, name) >= 0)
+        return GPU_NAMED_ONE;
+    for (size_t i = 0; i < list.count; i++)
+        if (is_beginning(&devices[i], name))
+            return GPU_NAMED_SEVERAL;
+    return GPU_NAMED_NONE;
+}
+
+/* Of a person: a UUID or its beginning, the driver's index, all, none. A name that nothing has may
+ * mean any of the others; one that several have, any of these. */
 static void ask_option(const struct list *list, const char *const *option, enum said *said) {
+    bool has_unknown = false;
     say_all(list, SAID_NO, said);
     for (size_t i = 0; option[i] != NULL; i++) {
-        int64_t number;
+        enum gpu_named named = gpu_visible_named(list->devices, list->count, option[i]);
+        has_unknown = has_unknown || named == GPU_NAMED_NONE;
+        for (size_t d = 0; d < list->count && named == GPU_NAMED_SEVERAL; d++)
+            if (said[d] == SAID_NO && is_beginning(&list->devices[d], option[i]))
+                said[d] = SAID_UNCLEAR;
         if (strcmp(option[i], "all") == 0)
             say_all(list, SAID_YES, said);
         int at = by_name(list, option[i]);
-        for (size_t d = 0; d < list->count && at < 0; d++)
-            if (!list->devices[d].is_slice && whole_number(option[i], &number) &&
-                list->devices[d].index == number)
-                at = (int)d;
+        at = at >= 0 ? at : by_index(list, option[i]);
         if (at >= 0)
             said[at] = SAID_YES;
         for (size_t d = 0; d < list->count && at >= 0; d++)
             if (list->devices[d].is_slice && list->devices[d].parent == at)
                 said[d] = SAID_YES;
     }
+    for (size_t d = 0; d < list->count && has_unknown; d++)
+        if (said[d] == SAID_NO)
+            said[d] = SAID_UNCLEAR;
 }
 
 /* ---- together ---- */
@@ -419,13 +450,16 @@ void gpu_visible(const struct gpu_visible_device *devices, size_t count,
                  struct gpu_visible_verdict *ret_verdicts) {
     const struct list list = {devices, count < DEVICES_MAX ? count : DEVICES_MAX};
     bool unclear[DEVICES_MAX] = {0};
-    enum said said[DEVICES_MAX];
+    enum said said[DEVICES_MAX] = {0};
     const char *by[DEVICES_MAX] = {0};
     memset(ret_verdicts, 0, count * sizeof *ret_verdicts);
     exclude(&list, ret_verdicts);
     if (option != NULL) {
         ask_option(&list, option, said);
         take(&list, said, BY_OPTION, unclear, ret_verdicts);
+        for (size_t i = 0; i < list.count; i++)
+            if (ret_verdicts[i].mine == GPU_MINE_UNKNOWN)
+                ret_verdicts[i].by = BY_OPTION;
         return;
     }
     memset(said, 0, sizeof said);

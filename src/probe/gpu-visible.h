@@ -39,13 +39,19 @@ struct gpu_visible_variables {
 
 struct gpu_visible_verdict {
     enum gpu_mine mine;
-    const char *by; /* what says so, for the record (English); NULL: nothing does */
+    const char *by; /* what says so, for the record (English); NULL: nothing does. With UNKNOWN the
+                       option: it was asked for by a name that nothing has, or several have */
 };
 
 /* option: NULL-terminated list of --gpu, or NULL. One verdict a device. */
 void gpu_visible(const struct gpu_visible_device *devices, size_t count,
                  const struct gpu_visible_variables *variables, const char *const *option,
                  struct gpu_visible_verdict *ret_verdicts);
+
+/* What a name of --gpu stands for among these devices. */
+enum gpu_named { GPU_NAMED_NONE = 0, GPU_NAMED_ONE, GPU_NAMED_SEVERAL };
+enum gpu_named gpu_visible_named(const struct gpu_visible_device *devices, size_t count,
+                                 const char *name);
 
 /* Does devices.list of a control group (v1) let /dev/nvidiaMINOR be read and written? */
 bool gpu_visible_allows(const char *devices_list, int64_t minor);

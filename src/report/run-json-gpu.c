@@ -62,6 +62,13 @@ static json_t *use_by_phase_json(const struct run_gpu *gpu) {
     return json;
 }
 
+static json_t *held_json(const struct run_gpu *gpu) {
+    json_t *json = json_object();
+    for (size_t i = 0; i < gpu->held_count; i++)
+        run_json_put_quantity(json, gpu->held[i].name, &gpu->held[i].share);
+    return json;
+}
+
 /* What only a device has; an entry without one says why there is none. */
 static void put_device(json_t *json, const struct run_gpu *gpu) {
     json_put_text(json, "kind", gpu->kind);
@@ -73,6 +80,12 @@ static void put_device(json_t *json, const struct run_gpu *gpu) {
     run_json_put_quantity(json, "baseline", &gpu->baseline);
     run_json_put_quantity(json, "left", &gpu->left);
     run_json_put_quantity(json, "unseen", &gpu->unseen);
+    json_put(json, "unified", known_json(gpu->unified));
+    json_put_text(json, "virtual", gpu->virtual_mode);
+    json_put(json, "clocks_held", held_json(gpu));
+    struct quantity ecc = gpu->ecc;
+    ecc.unit = UNIT_COUNT;
+    run_json_put_quantity(json, "ecc_uncorrected", &ecc);
     json_put(json, "use_by_phase", use_by_phase_json(gpu));
 }
 
@@ -97,11 +110,31 @@ static json_t *gpu_json(const struct run_gpu *gpu) {
     return json;
 }
 
-json_t *run_json_gpus(const struct run *run) {
+static json_t *run_json_gpus(const struct run *run) {
     json_t *list = json_array();
     for (size_t i = 0; i < run->gpu_count; i++)
         json_array_append_new(list, gpu_json(&run->gpus[i]));
     return list;
+}
+
+static json_t *names_json(const char *const *names, size_t count) {
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_text(names[i]));
+    return list;
+}
+
+/* The GPUs that are not listed, and names of --gpu that nothing is listed for. */
+void run_json_put_gpus(json_t *json, const struct run *run) {
+    json_put(json, "gpus", run_json_gpus(run));
+    if (run->gpu_others > 0)
+        json_put_int(json, "gpus_of_others", (json_int_t)run->gpu_others);
+    if (run->gpu_not_found_count == 0 && run->gpu_ambiguous_count == 0)
+        return;
+    json_t *option = json_object();
+    json_put(option, "not_found", names_json(run->gpu_not_found, run->gpu_not_found_count));
+    json_put(option, "ambiguous", names_json(run->gpu_ambiguous, run->gpu_ambiguous_count));
+    json_put(json, "gpu_option", option);
 }
 
 /* A run that nobody folded has open ones without a unit. */

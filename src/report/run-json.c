@@ -313,7 +313,7 @@ json_t *report_run_json(const struct run *run) {
     json_put(json, "expectations", run_json_expectations(run));
     json_put(json, "time", time_json(run));
     json_put(json, "host", host_json(run));
-    json_put(json, "gpus", run_json_gpus(run));
+    run_json_put_gpus(json, run);
     json_put(json, "input", run_json_files(run, true));
     json_put(json, "output", run_json_files(run, false));
     json_put(json, "work", run_json_work(run));

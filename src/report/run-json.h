@@ -12,7 +12,7 @@ json_t *run_json_work(const struct run *run);
 json_t *run_json_results(const struct run *run);
 json_t *run_json_code(const struct run *run);
 json_t *run_json_environment(const struct run *run);
-json_t *run_json_gpus(const struct run *run);
+void run_json_put_gpus(json_t *json, const struct run *run);
 json_t *run_json_cache(const struct run *run);
 json_t *run_json_monitor(const struct run *run);
 /* `attached` and `ready`, where the run was so. */

@@ -113,7 +113,9 @@ static void idle_rows(struct strbuf *out, struct report_style style, const struc
 static void whose(struct strbuf *out, struct report_style style, const struct run_gpu *gpu) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     bool known = gpu->mine == RUN_YES;
-    if (!known)
+    if (!known && gpu->mine_by)
+        strbuf_printf(&text, _("not known: %s names it not, or not it alone"), gpu->mine_by);
+    else if (!known)
         strbuf_add_str(&text, _("not known: nothing says that the run used it"));
     else if (gpu->mine_by && strcmp(gpu->mine_by, "only one") == 0)
         strbuf_add_str(&text, _("the run's: it is the only one here"));
@@ -124,6 +126,55 @@ static void whose(struct strbuf *out, struct report_style style, const struct ru
     if (text.length > 0)
         layout_row(out, style, _("whose"), strbuf_str(&plain), known ? LAYOUT_PLAIN : LAYOUT_WARN,
                    NULL);
+}
+
+static const char *held_label(const char *name) {
+    static const struct {
+        const char *name, *label;
+    } labels[RUN_GPU_HELD_MAX] = {
+        {"power-cap", N_("the power limit")},
+        {"hardware", N_("the hardware")},
+        {"thermal", N_("heat")},
+        {"hardware-thermal", N_("heat, by the hardware")},
+        {"hardware-power-brake", N_("the power supply")},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(labels); i++)
+        if (strcmp(labels[i].name, name) == 0)
+            return msg_get(labels[i].label);
+    return name;
+}
+
+/* "the power limit in 80 % of the samples, heat in 12 %" */
+static void condition(struct strbuf *out, struct report_style style, const struct run_gpu *gpu) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < gpu->held_count; i++) {
+        struct quantity share = percent(&gpu->held[i].share);
+        strbuf_printf(&text, i == 0 ? _("by %s in ") : _(", by %s in "),
+                      held_label(gpu->held[i].name));
+        layout_add_quantity(&text, &share, style.ascii, false);
+    }
+    if (text.length > 0)
+        layout_row(out, style, _("clocks held"), strbuf_str(&text), LAYOUT_WARN,
+                   _("share of the samples of the driver's clock event reasons"));
+    if (quantity_is_known(&gpu->ecc) && gpu->ecc.value > 0)
+        layout_quantity(out, style, _("memory errors"), &gpu->ecc);
+}
+
+/* The capacity with what it is a part of. */
+static void total(struct strbuf *out, struct report_style style, const struct run_gpu *gpu) {
+    struct quantity q = gpu->total;
+    if (quantity_is_known(&q) && gpu->unified == RUN_YES)
+        q.detail = _("shared with the host");
+    layout_quantity(out, style, _("total"), &q);
+    const char *mode = gpu->virtual_mode;
+    if (mode == NULL)
+        return;
+    layout_row(out, style, _("virtual"),
+               strcmp(mode, "vgpu") == 0          ? _("a virtual GPU: the total is its share")
+               : strcmp(mode, "wsl") == 0         ? _("through WSL")
+               : strcmp(mode, "passthrough") == 0 ? _("a whole board in a virtual machine")
+                                                  : mode,
+               LAYOUT_PLAIN, NULL);
 }
 
 /* What a reader must know before he uses the figures. */
@@ -184,7 +235,7 @@ static void one(struct strbuf *out, struct report_style style, const struct run_
     whose(out, style, gpu);
     warnings(out, style, gpu);
     struct quantity busy = percent(&gpu->busy);
-    layout_quantity(out, style, _("total"), &gpu->total);
+    total(out, style, gpu);
     layout_quantity(out, style, _("device used"), &gpu->device_used);
     layout_quantity(out, style, _("process used"), &gpu->process_used);
     layout_quantity(out, style, _("allocated"), &gpu->allocated);
@@ -196,6 +247,7 @@ static void one(struct strbuf *out, struct report_style style, const struct run_
     layout_quantity(out, style, _("busy"), &busy);
     idle_rows(out, style, gpu);
     layout_quantity(out, style, _("energy"), &gpu->energy);
+    condition(out, style, gpu);
     phase_table(out, style, gpu);
 }
 
@@ -228,6 +280,11 @@ static void table_of_all(struct strbuf *out, struct report_style style, const st
 
 void run_text_gpus(struct strbuf *out, struct report_style style, const struct run *run) {
     layout_heading(out, style, "GPU");
+    if (run->gpu_names_why) {
+        AUTO_STRBUF struct strbuf names = STRBUF_INIT;
+        layout_add_plain(&names, run->gpu_names_why, style.ascii);
+        layout_row(out, style, _("asked for"), strbuf_str(&names), LAYOUT_WARN, NULL);
+    }
     bool as_table = run->gpu_count >= TABLE_FROM && !style.verbose;
     if (as_table) {
         table_of_all(out, style, run);
@@ -281,6 +338,10 @@ void run_text_weights(struct strbuf *out, struct report_style style, const struc
 
 bool run_text_add_gpu_line(struct strbuf *out, struct report_style style, const struct run *run) {
     const struct run_gpu *gpu = run->gpu_count > 0 ? &run->gpus[0] : NULL;
+    if (run->gpu_names_why) { /* figures of a device that may not be meant would mislead */
+        layout_add_plain(out, run->gpu_names_why, style.ascii);
+        return true;
+    }
     if (!gpu || !gpu->kind || same_open(gpu))
         return false;
     bool by_process = quantity_is_known(&gpu->process_used);

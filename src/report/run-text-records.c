@@ -6,6 +6,7 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "report/facts.h"
+#include "report/run-json.h"
 #include "text/incident.h"
 
 #include <string.h>
@@ -260,6 +261,18 @@ void run_text_environment(struct strbuf *out, struct report_style style, const s
     }
 }
 
+/* What an incident's figures are to a person: its time is told apart, of the run's clock. */
+static void add_figures(struct strbuf *out, json_t *figures) {
+    AUTO_JSON json_t *rest = run_json_copy_object(figures);
+    if (json_is_integer(json_object_get(figures, "t_ns"))) {
+        AUTO_STRBUF struct strbuf at = STRBUF_INIT;
+        quantity_format_value((double)json_get_int(figures, "t_ns", 0) / 1e9, UNIT_SECOND, &at);
+        strbuf_printf(out, _("at %s"), strbuf_str(&at));
+        json_object_del(rest, "t_ns");
+    }
+    add_plain_members(out, rest);
+}
+
 void run_text_incidents(struct strbuf *out, struct report_style style, const struct run *run) {
     if (run->incident_count == 0)
         return;
@@ -275,7 +288,7 @@ void run_text_incidents(struct strbuf *out, struct report_style style, const str
                    incident->survived ? _("survived") : _("not survived"),
                    incident->survived ? LAYOUT_WARN : LAYOUT_BAD, strbuf_str(&note));
         AUTO_STRBUF struct strbuf figures = STRBUF_INIT;
-        add_plain_members(&figures, incident->figures);
+        add_figures(&figures, incident->figures);
         run_text_row(out, style, "", strbuf_str(&figures));
     }
     more(out, style, run->incident_count, count);

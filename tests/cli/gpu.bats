@@ -97,6 +97,90 @@ on_machine() {
     on_machine no-driver
 }
 
+@test "a library that cannot be used is never a machine without a GPU" {
+    local trace
+    for trace in no-driver:not-visible mismatch:failed no-permission:not-permitted slow-init:not-sampled; do
+        machine "${trace%:*}"
+        "$PROBELAUF" run -q -- sleep "$([ "$trace" = slow-init:not-sampled ] && echo 0 || echo 1.2)"
+        until_true nothing_waits
+        holds "d['gpus'][0]['total']['reason'] == '${trace#*:}' and d['gpus'][0]['index'] is None"
+        run probelauf show @1
+        lacks "no GPU was found"
+    done
+}
+
+@test "a counter of energy that stands still is no figure" {
+    machine sentinels
+    "$PROBELAUF" run -q --gpu 1 -- sleep 2.5
+    holds "d['gpus'][0]['energy']['state'] == 'open' and d['gpus'][0]['energy']['reason'] == 'failed'"
+    [ "$(gpus 'd["counters"][1]["reasons"]["energy_j"]')" = failed ]
+    [ "$(gpus '"energy_j" in d["counters"][1]')" = false ]
+    run probelauf show @1
+    has "counter did not move"
+}
+
+@test "errors of a board's memory are an incident and a figure; what holds its clocks is shown" {
+    machine held-clocks
+    run_on_gpu 3.4
+    holds "d['gpus'][0]['ecc_uncorrected']['value'] == 3"
+    holds "set(d['gpus'][0]['clocks_held']) == {'power-cap', 'thermal'}"
+    holds "[[i['name'], i['survived'], i['figures']['ecc_uncorrected']] for i in d['outcome']['incidents']] == [['gpu_xid', True, 3]]" "d['outcome']"
+    run probelauf show @1
+    has "uncorrectable ECC error"
+    [[ "$output" == *"clocks held"*"the power limit in 100"*"heat in 100"* ]]
+    [[ "$output" == *"at "[1-9]*" s, device GPU-"* ]]
+    lacks "t_ns"
+    run probelauf explain @1
+    lacks "t ns"
+    machine eight-h200
+    run_on_gpu 2.5
+    run probelauf show @1
+    lacks "clocks held"
+    lacks "memory errors"
+}
+
+@test "a name of --gpu that no board has, or several have, is no fact about the run" {
+    machine eight-h200
+    run "$PROBELAUF" run --gpu 99 -- sleep 2.5
+    has "--gpu 99 names no GPU; there are: 0, 1, 2, 3, 4, 5, 6, 7"
+    holds "len(d['gpus']) == 8 and all([g['mine'], g['mine_by']] == ['unknown', '--gpu'] for g in d['gpus'])"
+    holds "d['gpu_option'] == {'not_found': ['99'], 'ambiguous': []}" "d.get('gpu_option')"
+    [ "$(gpus 'd["probe"]["not_found"]')" = '["99"]' ]
+    run probelauf show @1
+    has "--gpu 99 names no GPU"
+    run "$PROBELAUF" run --gpu GPU-00000000 --gpu 2 -- sleep 2.5
+    has "--gpu GPU-00000000 names several of the GPUs; there are: 0, 1"
+    holds "[g['index'] for g in d['gpus'] if g['mine'] == 'yes'] == [2] and len(d['gpus']) == 8"
+    holds "d['gpu_option'] == {'not_found': [], 'ambiguous': ['GPU-00000000']}" "d.get('gpu_option')"
+    run "$PROBELAUF" run --gpu 2 -- sleep 1.2
+    lacks "names"
+    holds "'gpu_option' not in d and d['gpus_of_others'] == 7"
+    output=$(probelauf show --json @1)
+    valid_schema run
+}
+
+@test "boards that nobody used are told the same way in runs of two and a half seconds" {
+    machine eight-h200
+    local try
+    for try in 1 2 3; do
+        run_on_gpu 2.5
+        [ "$(gpus '[g["mine"] for g in d["devices"]]')" = '["yes", "no", "no", "no", "no", "no", "no", "no"]' ]
+    done
+}
+
+@test "capacity that is shared, or a part of a board" {
+    machine gb10
+    run_on_gpu 1.5
+    holds "d['gpus'][0]['unified'] is True and d['gpus'][0]['virtual'] is None"
+    run probelauf show @1
+    has "shares the host's"
+    machine vgpu
+    run_on_gpu 1.5
+    holds "d['gpus'][0]['virtual'] == 'vgpu'"
+    run probelauf show @1
+    has "a virtual GPU: the total is its share"
+}
+
 @test "a driver that shows no device" {
     on_machine no-gpu
 }

@@ -14,10 +14,16 @@ static void says_why_there_is_none(void **state) {
         {"", NULL, NULL, "open not-in-record byte",
          "the version that wrote the record did not look at GPUs"},
         {",'agents':{}", NULL, NULL, "open not-sampled byte", "the record says nothing of GPUs"},
-        {",'agents':{}", NULL, "{'gpu':{'count':0,'devices':[]}}", "open not-applicable byte",
-         "no GPU was found on this machine"},
+        {",'agents':{}", NULL, "{'gpu':{'count':0,'devices':[]}}", "open not-sampled byte",
+         "the record says nothing of GPUs"},
         {"", "{'probe':'nvml','state':'ready','count':0}", NULL, "open not-applicable byte",
          "no GPU was found on this machine"},
+        {"", "{'probe':'nvml','state':'ready','count':0}", "{'gpu':{'count':1}}",
+         "open not-visible byte", "the GPU driver shows none of the machine's GPUs here"},
+        {"", "{'probe':'nvml','state':'no-driver','count':0}", "{'gpu':{'count':0}}",
+         "open not-visible byte", "the GPU driver is not loaded, or cannot be reached from here"},
+        {"", "{'probe':'nvml','state':'unusable'}", "{'gpu':{'count':0}}", "open failed byte",
+         "the GPU driver's library could not be used"},
         {"", "{'probe':'nvml','state':'ready','count':2}", NULL, "open not-sampled byte",
          "the run ended before the driver was read"},
         {"", "{'probe':'nvml','state':'absent'}", "{'gpu':{'count':0}}", "open not-applicable byte",
@@ -254,6 +260,9 @@ static void energy_is_a_difference_or_an_integral(void **state) {
     add_device(&bytes, 2, "c", MINE);
     add_device(&bytes, 3, "d", MINE);
     add_device(&bytes, 4, "e", MINE);
+    add_device(&bytes, 5, "f", MINE);
+    add_device(&bytes, 6, "g", MINE);
+    add_device(&bytes, 7, "h", MINE);
     /* a counter that begins anew; a power that is 100 W; one with a hole; one that ends early */
     CURVE(&bytes, 1, GPU_SERIES_ENERGY, "b", "counter", 1000, 0, 1000, 5000000, 5400000, 100,
           600100);
@@ -263,7 +272,12 @@ static void energy_is_a_difference_or_an_integral(void **state) {
           ABSENT, 100000, 100000);
     CURVE(&bytes, 4, GPU_SERIES_POWER, "e", "gauge", 1000, 500, 1000, 100000, 100000, 100000,
           100000, 100000, 100000, 100000, 100000, 100000, 100000);
-    add(&bytes, JOURNAL_COUNTERS, "{'t_ns':1,'gpu':[{'device':0,'energy_j':1234.5}]}");
+    /* counters that stand still: without a power, with one, and told as 0 by an older version */
+    CURVE(&bytes, 5, GPU_SERIES_ENERGY, "f", "counter", 1000, 0, 1000, 7000, 7000, 7000);
+    CURVE(&bytes, 6, GPU_SERIES_ENERGY, "g", "counter", 1000, 0, 1000, 7000, 7000, 7000);
+    CURVE(&bytes, 7, GPU_SERIES_POWER, "g", "gauge", 1000, 0, 1000, 100000, 100000, 100000);
+    add(&bytes, JOURNAL_COUNTERS,
+        "{'t_ns':1,'gpu':[{'device':0,'energy_j':1234.5},{'device':7,'energy_j':0.0}]}");
     add(&bytes, JOURNAL_END, END_10);
     AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
     assert_quantity(run->gpus[0].energy, ">= 1234.5 J");
@@ -273,6 +287,39 @@ static void energy_is_a_difference_or_an_integral(void **state) {
                         "integral of the driver's power readings, whole device");
     assert_quantity(run->gpus[3].energy, ">= 250 J");
     assert_quantity(run->gpus[4].energy, ">= 900 J"); /* a second of ten is missing */
+    assert_quantity(run->gpus[5].energy, "open failed J");
+    assert_string_equal(run->gpus[5].energy.detail, "the driver's energy counter did not move");
+    assert_quantity(run->gpus[6].energy, ">= 200 J");
+    assert_quantity(run->gpus[7].energy, "open failed J");
+}
+
+/* ---- condition ---- */
+
+static void tells_errors_and_what_held_the_clocks(void **state) {
+    (void)state;
+    AUTO_STRBUF struct strbuf bytes = STRBUF_INIT;
+    begin(&bytes, "");
+    add_device(&bytes, 0, "a", MINE);
+    add_device(&bytes, 1, "b", MINE ",'unified':true,'virtual':'vgpu'");
+    add_device(&bytes, 2, "c", MINE ",'reasons':{'ecc':'not-supported'}");
+    /* idle, set clocks and keeping step are no limits; one of eleven samples is not noticeable */
+    CURVE(&bytes, 1, GPU_SERIES_EVENTS, "a", "gauge", 1, 0, 900, 0x1, 0x4, 0x24, 0x113, 0x2, 0x8c,
+          0, 0, 0x4, 0x4, 0);
+    CURVE(&bytes, 2, GPU_SERIES_ECC, "a", "counter", 1, 0, 1000, 2, 2, 5, 1);
+    CURVE(&bytes, 3, GPU_SERIES_ECC, "b", "counter", 1, 0, 1000, 4);
+    add(&bytes, JOURNAL_END, END_10);
+    AUTO_RUN struct run *run = fold_bytes(&bytes, false, false);
+    assert_int_equal(run->gpus[0].held_count, 1);
+    assert_string_equal(run->gpus[0].held[0].name, "power-cap");
+    assert_true(run->gpus[0].held[0].share.value > 0.45 && run->gpus[0].held[0].share.value < 0.46);
+    assert_quantity(run->gpus[0].ecc, ">= 4 count"); /* it began anew at 0 */
+    assert_quantity(run->gpus[1].ecc, "open not-sampled count");
+    assert_quantity(run->gpus[2].ecc, "open not-supported count");
+    assert_int_equal(run->gpus[0].unified, RUN_NOT_KNOWN);
+    assert_int_equal(run->gpus[1].unified, RUN_YES);
+    assert_string_equal(run->gpus[1].virtual_mode, "vgpu");
+    assert_null(run->gpus[0].virtual_mode);
+    assert_int_equal(run->gpus[1].held_count, 0);
 }
 
 /* ---- preallocation ---- */
@@ -335,6 +382,7 @@ int main(void) {
         cmocka_unit_test(keeps_the_drivers_reasons),
         cmocka_unit_test(two_with_one_uuid_have_their_own_series),
         cmocka_unit_test(energy_is_a_difference_or_an_integral),
+        cmocka_unit_test(tells_errors_and_what_held_the_clocks),
         cmocka_unit_test(tells_an_allowance_from_a_need),
         cmocka_unit_test(serving_engines_take_an_allowance),
     };

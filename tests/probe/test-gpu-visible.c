@@ -156,7 +156,9 @@ static const struct row rows[] = {
     {"nnnn", "--gpu", SET(same), {.cuda_visible = "0"}, {"none"}},
     {"nynn", "--gpu", SET(same), {.cuda_visible = "0"}, {"1"}},
     {"ynyn", "--gpu", SET(same), {0}, {"GPU-b", "0"}},
-    {"nnnn", "--gpu", SET(same), {0}, {"GPU-zz"}},
+    {"????", NULL, SET(same), {0}, {"GPU-zz"}},
+    {"????", NULL, SET(same), {0}, {"99"}},
+    {"y???", "--gpu", SET(same), {0}, {"0", "99"}},
     {"nyyn", "--gpu", SET(sliced), {0}, {"0"}},
     {"nnyn", "--gpu", SET(sliced), {0}, {"MIG-abbb"}},
     {"nyn", "--gpu", SET(mixed), {0}, {"1"}},
@@ -183,8 +185,35 @@ static void every_form(void **state) {
                      by != NULL ? by : "nothing", row->expected,
                      row->by != NULL ? row->by : "anything");
         for (size_t i = 0; i < row->count; i++)
-            assert_true((verdicts[i].mine == GPU_MINE_UNKNOWN) == (verdicts[i].by == NULL));
+            assert_true((verdicts[i].mine == GPU_MINE_UNKNOWN && row->option[0] == NULL) ==
+                        (verdicts[i].by == NULL));
     }
+}
+
+static void names_stand_for_one_or_none_or_several(void **state) {
+    (void)state;
+    static const struct gpu_visible_device boards[] = {
+        {.parent = -1, .index = 0, .uuid = "GPU-ab00", .allowed = -1},
+        {.parent = -1, .index = 1, .uuid = "GPU-ab01", .allowed = -1},
+        {.is_slice = true, .parent = 1, .index = 0, .uuid = "MIG-c", .allowed = -1},
+    };
+    assert_int_equal(gpu_visible_named(boards, 3, "1"), GPU_NAMED_ONE);
+    assert_int_equal(gpu_visible_named(boards, 3, "GPU-ab01"), GPU_NAMED_ONE);
+    assert_int_equal(gpu_visible_named(boards, 3, "MIG-"), GPU_NAMED_NONE);
+    assert_int_equal(gpu_visible_named(boards, 3, "MIG-c"), GPU_NAMED_ONE);
+    assert_int_equal(gpu_visible_named(boards, 3, "GPU-ab"), GPU_NAMED_SEVERAL);
+    assert_int_equal(gpu_visible_named(boards, 3, "GPU-ab02"), GPU_NAMED_NONE);
+    assert_int_equal(gpu_visible_named(boards, 3, "2"), GPU_NAMED_NONE);
+    assert_int_equal(gpu_visible_named(boards, 0, "0"), GPU_NAMED_NONE);
+    assert_int_equal(gpu_visible_named(boards, 3, "all"), GPU_NAMED_ONE);
+    /* of an ambiguous name only those that have it are in question */
+    static const char *const option[] = {"GPU-ab", NULL};
+    struct gpu_visible_verdict verdicts[3];
+    gpu_visible(boards, 3, &(struct gpu_visible_variables){0}, option, verdicts);
+    assert_int_equal(verdicts[0].mine, GPU_MINE_UNKNOWN);
+    assert_string_equal(verdicts[0].by, "--gpu");
+    assert_int_equal(verdicts[1].mine, GPU_MINE_UNKNOWN);
+    assert_int_equal(verdicts[2].mine, GPU_MINE_NO);
 }
 
 static void what_the_group_forbids_is_not_counted(void **state) {
@@ -225,6 +254,7 @@ static void lists_of_the_group(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form),
+        cmocka_unit_test(names_stand_for_one_or_none_or_several),
         cmocka_unit_test(what_the_group_forbids_is_not_counted),
         cmocka_unit_test(lists_of_the_group),
     };
