@@ -185,7 +185,8 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     run_text_row(out, style, _("condition"), strbuf_str(&text));
     run_text_row(out, style, _("block"), json_get_text(run->start, "block", NULL));
     run_text_row(out, style, _("step"), json_get_text(run->start, "step", NULL));
-    run_text_row(out, style, _("session"), json_get_text(run->start, "session", NULL));
+    const char *session = json_get_text(run->start, "session", NULL);
+    run_text_row(out, style, _("session"), style.verbose ? session : facts_id_tail(session));
     run_text_row(out, style, _("note"),
                  run->note ? run->note : json_get_text(run->start, "note", NULL));
     run_text_row(out, style, _("run id"), run->id);

@@ -71,7 +71,8 @@ assert s["amount"]["state"] == "open" and s["paid"]["reason"] == "no-offer"'
     valid_schema run
     run probelauf show @2 --json
     [ "$(json 'd["session"]')" = null ]
-    probelauf show | grep -q "session  *$id"
+    probelauf show | grep -q "session  *${id: -8}$"
+    probelauf show -v | grep -q "session  *$id"
     run probelauf log --session "${id: -8}" --json
     [ "$(json 'len(d["runs"])')" -eq 1 ]
     run probelauf log --session 00000000
