@@ -183,10 +183,10 @@ void report_explain_text(const struct report_explain *explain, struct report_sty
         strbuf_printf(out, "%s", strbuf_str(&text));
     } else {
         strbuf_add_str(out, _("class: "));
-        layout_add_colored(
-            out, style,
-            explain->has_outcome ? run_text_outcome_color(explain->outcome) : LAYOUT_PLAIN,
-            explain->has_outcome ? outcome_name(explain->outcome) : _("open"));
+        layout_add_colored(out, style,
+                           explain->has_outcome ? run_text_outcome_color(explain->outcome)
+                                                : LAYOUT_PLAIN,
+                           explain->has_outcome ? outcome_name(explain->outcome) : _("open"));
         if (text.length > 0)
             strbuf_printf(out, " (%s)", strbuf_str(&text));
     }
