@@ -149,7 +149,7 @@ static void item_text(const struct report_explain *explain, size_t index, struct
         run_text_row(out, style, _("lines about it"), strbuf_str(&lines));
     }
     if (item->survived)
-        run_text_row(out, style, _("survived"), _("yes: the run went on after it"));
+        run_text_row(out, style, _("survived"), _("yes: it alone did not end the run"));
     const char *advice = advice_of(explain, index);
     run_text_row(out, style, _("what to do"), advice ? msg_get(advice) : NULL);
 }
