@@ -247,7 +247,7 @@ static int find_id(struct runs *runs, const char *ref, char ret_id[UUID_TEXT_SIZ
     int rc = runs_need_ledger(runs, err);
     rc = rc < 0 ? rc : work_sessions_glimpse(runs, 0, &all, err);
     rc = rc < 0 ? rc : work_session_find(&all, ref, &session, err);
-    if (rc == 0)
+    if (session != NULL)
         memcpy(ret_id, session->id, UUID_TEXT_SIZE);
     return rc;
 }

@@ -214,8 +214,8 @@ static void wheels_of_an_interpreter(void **state) {
     struct bytes content = {0};
     put_container_head(&content, 64);
     put_entry(&content, 2, 90, 0);
-    AUTO_FREE char *object = write_elf(library, "libtorch_cuda.so", ".nv_fatbin", &content);
-    AUTO_FREE char *odd = write_elf(library, "odd, name.so.12", ".nv_fatbin", &content);
+    free(write_elf(library, "libtorch_cuda.so", ".nv_fatbin", &content));
+    free(write_elf(library, "odd, name.so.12", ".nv_fatbin", &content));
     AUTO_FREE char *record = mem_printf("%s/RECORD", info);
     FILE *out = fopen(record, "w");
     assert_non_null(out);
