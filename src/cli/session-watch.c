@@ -89,7 +89,7 @@ static int take_look(const char *id, bool had_ledger, struct look *ret, struct e
                            : work_sessions_open(runs, WORK_SESSIONS_RUNNING, NULL, &sessions, err);
     }
     rc = rc < 0 ? rc : find_watched(&sessions, id, &session, err);
-    if (rc < 0) {
+    if (rc < 0 || session == NULL) {
         return rc;
     }
     ret->has_ledger = runs_store(runs) != NULL;
