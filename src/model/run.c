@@ -80,3 +80,7 @@ struct run *run_free(struct run *run) {
 void run_free_ptr(struct run **run) {
     *run = run_free(*run);
 }
+
+bool run_gpu_counts(const struct run *run, const struct run_gpu *gpu) {
+    return gpu->mine == RUN_YES || run->gpu_count == 1;
+}

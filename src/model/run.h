@@ -223,6 +223,10 @@ struct run {
     size_t series_count;
 };
 
+/* Its figures speak of the run: it is the run's, or the only one that can be. Where whose it is was
+ * not told among several, they may be anybody's. */
+bool run_gpu_counts(const struct run *run, const struct run_gpu *gpu);
+
 /* An empty run: an arena, empty objects, every quantity open. Replace an owned json_t with
  * json_decref() first. */
 struct run *run_new(void) __attribute__((returns_nonnull));

@@ -336,10 +336,30 @@ void run_text_weights(struct strbuf *out, struct report_style style, const struc
     layout_row(out, style, _("weights"), strbuf_str(&value), LAYOUT_PLAIN, strbuf_str(&note));
 }
 
+/* The first device that is the run's; *ret_count: how many are. */
+static const struct run_gpu *first_own(const struct run *run, size_t *ret_count) {
+    const struct run_gpu *first = NULL;
+    *ret_count = 0;
+    for (size_t i = 0; i < run->gpu_count; i++)
+        if (run_gpu_counts(run, &run->gpus[i])) {
+            first = first != NULL ? first : &run->gpus[i];
+            (*ret_count)++;
+        }
+    return first;
+}
+
 bool run_text_add_gpu_line(struct strbuf *out, struct report_style style, const struct run *run) {
-    const struct run_gpu *gpu = run->gpu_count > 0 ? &run->gpus[0] : NULL;
+    size_t own;
+    const struct run_gpu *gpu = first_own(run, &own);
     if (run->gpu_names_why) { /* figures of a device that may not be meant would mislead */
         layout_add_plain(out, run->gpu_names_why, style.ascii);
+        return true;
+    }
+    if (!gpu && run->gpu_count > 0) {
+        strbuf_printf(out,
+                      _("which of the %zu GPUs are the run's was not told; `probelauf show` lists "
+                        "them, --gpu names one"),
+                      run->gpu_count);
         return true;
     }
     if (!gpu || !gpu->kind || same_open(gpu))
@@ -373,7 +393,7 @@ bool run_text_add_gpu_line(struct strbuf *out, struct report_style style, const 
     }
     if (gpu->others == RUN_YES)
         strbuf_add_str(out, _("; others used it as well"));
-    if (run->gpu_count > 1)
-        strbuf_printf(out, _("; %zu more in `probelauf show`"), run->gpu_count - 1);
+    if (own > 1)
+        strbuf_printf(out, _("; %zu more in `probelauf show`"), own - 1);
     return true;
 }

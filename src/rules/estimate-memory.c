@@ -90,6 +90,8 @@ static struct quantity gpu_largest(const struct block_work *work, size_t offset,
         for (size_t r = 0; r < work->conditions[i].count_used; r++) {
             const struct run *run = work->conditions[i].runs[r];
             for (size_t g = 0; g < run->gpu_count; g++) {
+                if (!run_gpu_counts(run, &run->gpus[g]))
+                    continue;
                 bool is_allowance = run->gpus[g].preallocated == RUN_YES;
                 take_larger(is_allowance ? ret_allowance : &largest,
                             gpu_quantity(&run->gpus[g], offset), run,

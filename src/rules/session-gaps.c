@@ -384,10 +384,15 @@ static void sum_gpus(struct session *session, const struct session_input *input,
         if (!find_run(session, run->id) || run->gpu_count == 0)
             continue;
         struct quantity_part *gpus = arena_alloc(arena, run->gpu_count * sizeof(*gpus));
+        size_t own = 0;
         for (size_t g = 0; g < run->gpu_count; g++)
-            gpus[g] = (struct quantity_part){.name = "gpu", .quantity = run->gpus[g].idle};
+            if (run_gpu_counts(run, &run->gpus[g]))
+                gpus[own++] = (struct quantity_part){.name = "gpu", .quantity = run->gpus[g].idle};
         parts[count++] = (struct quantity_part){
-            .name = run->id, .quantity = quantity_sum(arena, UNIT_SECOND, gpus, run->gpu_count)};
+            .name = run->id,
+            .quantity = own > 0 ? quantity_sum(arena, UNIT_SECOND, gpus, own)
+                                : quantity_open(UNIT_SECOND, QUANTITY_NOT_VISIBLE,
+                                                _("which GPUs are the run's was not told"))};
     }
     if (count == 0) {
         session->gpu_idle_in_runs =

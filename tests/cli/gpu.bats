@@ -398,3 +398,10 @@ no_daemon() {
     nothing_waits
     [ -z "$(find "$HOME" -name '*.gpu')" ]
 }
+
+@test "boards of which nobody told whose they are give no figures of the run" {
+    machine eight-h200
+    run -0 "$PROBELAUF" run -- sleep 1.2
+    has "which of the 8 GPUs are the run's was not told"
+    [[ "$output" != *"memory of the run's processes"* ]]
+}
