@@ -675,7 +675,10 @@ void gpu_watch_finish(struct gpu_watch *watch) {
         end_t_ns - watch->sample_t_ns >= GAP_MIN_NS)
         not_seen(watch, N_("the GPU driver has not answered"));
     write_late(watch);
-    if (watch->starts > 0 && watch->unseen_t_ns != SHARED_ABSENT &&
+    /* A driver that shows no device is silent because there is nothing to tell. */
+    bool is_empty = watch->has_library && watch->library.state == GPU_LIBRARY_READY &&
+                    watch->library.device_count == 0;
+    if (watch->starts > 0 && !is_empty && watch->unseen_t_ns != SHARED_ABSENT &&
         end_t_ns - watch->unseen_t_ns >= (watch->was_ready ? GAP_MIN_NS : SILENT_NS))
         write_gap(watch, -1, watch->unseen_t_ns, end_t_ns, why_unseen(watch), 0);
     if (watch->was_ready && watch->library.unwatched > 0)
