@@ -22,8 +22,8 @@
 
 struct look {
     int fd;
-    size_t held;
-    unsigned char buffer[4 * GPU_MESSAGE_MAX];
+    int64_t start_ns;
+    struct gpu_stream stream;
     bool none_shown, has_library, is_ready, has_sample;
     bool is_over;    /* the helper has ended, or writes what is none of ours */
     size_t expected; /* boards */
@@ -41,40 +41,19 @@ static void take_device(struct look *look, const struct gpu_device_message *mess
     look->devices[message->device] = *message;
 }
 
-static void take(struct look *look, const unsigned char *bytes, size_t size) {
-    struct gpu_head head;
-    memcpy(&head, bytes, sizeof head);
-    if (head.kind == GPU_MESSAGE_LIBRARY && size == sizeof look->library) {
-        memcpy(&look->library, bytes, size);
+static void take(const union gpu_message *any, void *context) {
+    struct look *look = context;
+    if (any->head.kind == GPU_MESSAGE_LIBRARY) {
+        look->library = any->library;
         look->has_library = true;
         look->is_ready = look->library.state == GPU_LIBRARY_READY;
         look->expected = look->library.device_count < GPU_DEVICES_MAX ? look->library.device_count
                                                                       : GPU_DEVICES_MAX;
-    } else if (head.kind == GPU_MESSAGE_DEVICE && size == sizeof(struct gpu_device_message)) {
-        struct gpu_device_message message;
-        memcpy(&message, bytes, sizeof message);
-        take_device(look, &message);
-    } else if (head.kind == GPU_MESSAGE_SAMPLE) {
+    } else if (any->head.kind == GPU_MESSAGE_DEVICE) {
+        take_device(look, &any->device);
+    } else if (any->head.kind == GPU_MESSAGE_SAMPLE) {
         look->has_sample = true;
     }
-}
-
-/* Whole messages at the front of the buffer. False: it is none of ours. */
-static bool take_all(struct look *look) {
-    size_t at = 0;
-    while (look->held - at >= sizeof(struct gpu_head)) {
-        struct gpu_head head;
-        memcpy(&head, look->buffer + at, sizeof head);
-        if (head.size < sizeof head || head.size > GPU_MESSAGE_MAX)
-            return false;
-        if (look->held - at < head.size)
-            break;
-        take(look, look->buffer + at, head.size);
-        at += head.size;
-    }
-    memmove(look->buffer, look->buffer + at, look->held - at);
-    look->held -= at;
-    return true;
 }
 
 static bool is_whole(const struct look *look) {
@@ -89,11 +68,10 @@ static bool read_some(struct look *look, int64_t until_ns) {
     struct pollfd watched = {look->fd, POLLIN, 0};
     if (rest_ns <= 0 || poll(&watched, 1, (int)(rest_ns / NS_PER_MS) + 1) == 0)
         return false;
-    ssize_t got = read(look->fd, look->buffer + look->held, sizeof look->buffer - look->held);
-    if (got < 0)
-        return errno == EINTR || errno == EAGAIN;
-    look->held += (size_t)got;
-    look->is_over = got == 0 || !take_all(look);
+    ssize_t got = gpu_stream_read(&look->stream, look->fd);
+    if (got == -EAGAIN)
+        return true;
+    look->is_over = got <= 0 || !gpu_stream_take(&look->stream, look->start_ns, take, look);
     return !look->is_over;
 }
 
@@ -166,6 +144,7 @@ const char *gpu_look(int64_t timeout_ns, json_t **ret_library, json_t **ret_devi
     AUTO_FREE struct look *look = mem_alloc(sizeof *look);
     AUTO_FREE struct gpu_device_message *devices = mem_alloc(GPU_DEVICES_MAX * sizeof *devices);
     look->fd = -1;
+    look->start_ns = clock_mono_ns();
     look->none_shown = shown == GPU_DEVICES_NONE;
     look->devices = devices;
     const char *why =

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "exec/gpu-facts.h"
+#include "exec/gpu-messages.h"
 #include "exec/gpu-watch.h"
 #include "exec/recorder-parts.h"
 #include "gpu/wire.h"
@@ -15,7 +16,6 @@
 #define GPU_EVENTS_MAX   32u
 #define GPU_OTHERS_KEPT  8192u /* a power of two, above GPU_PROCESSES_ALL */
 #define GPU_NAMES_KEPT   64u
-#define GPU_BUFFER       65536u
 #define GPU_CONTROL_FILE "/dev/nvidiactl"
 
 #define GPU_ROWS_MAX    32u
@@ -127,8 +127,7 @@ struct gpu_watch {
     int exit_status; /* of the last one; -1: none ended */
     int64_t retry_ns;
     bool given_up;
-    size_t held; /* bytes of buffer */
-    unsigned char buffer[GPU_BUFFER];
+    struct gpu_stream stream;
 
     bool has_library, was_ready, probe_written;
     struct gpu_library_message library;
@@ -158,24 +157,6 @@ struct gpu_watch {
     struct gpu_table table[GPU_TABLES_];
     int64_t flush_ns; /* CLOCK_MONOTONIC */
 };
-
-/* ---- gpu-watch-check.c ---- */
-union gpu_message {
-    struct gpu_head head;
-    struct gpu_library_message library;
-    struct gpu_device_message device;
-    struct gpu_sample_message sample;
-    struct gpu_processes_message processes;
-    struct gpu_windows_message windows;
-    struct gpu_event_message event;
-    struct gpu_accounting_message accounting;
-    struct gpu_late_message late;
-    struct gpu_done_message done;
-};
-_Static_assert(sizeof(union gpu_message) <= GPU_MESSAGE_MAX, "one write each");
-/* Of a message of the right size: figures that cannot be become GPU_ABSENT. False: it cannot be of
- * this run. */
-bool gpu_check_message(union gpu_message *message, int64_t start_ns);
 
 /* ---- gpu-watch-start.c ---- */
 /* Is there anything that a helper could open? A few system calls. */

@@ -48,7 +48,7 @@ static void forget_devices(struct gpu_watch *watch) {
         watch->slot_of[i] = -1;
     for (size_t i = 0; i < atomic_load(&watch->shared->gpu_count); i++)
         watch->device[i].told = false;
-    watch->held = 0;
+    watch->stream.held = 0;
 }
 
 static void start_helper(struct gpu_watch *watch) {
@@ -314,49 +314,6 @@ static void take_accounting(struct gpu_watch *watch, const struct gpu_accounting
         gpu->accounted_peak_bytes = message->peak_bytes;
 }
 
-/* ---- bytes to messages ---- */
-
-#define END_TEXT(text) ((text)[sizeof(text) - 1] = '\0')
-
-/* Does it have the size of its kind? Texts end. */
-static bool is_whole(union gpu_message *any) {
-    uint32_t size = any->head.size;
-    size_t processes = offsetof(struct gpu_processes_message, process);
-    size_t windows = offsetof(struct gpu_windows_message, window);
-    switch ((enum gpu_message_kind)any->head.kind) {
-    case GPU_MESSAGE_LIBRARY:
-        END_TEXT(any->library.driver);
-        END_TEXT(any->library.library);
-        END_TEXT(any->library.path);
-        END_TEXT(any->library.detail);
-        return size == sizeof any->library && any->library.version == GPU_WIRE_VERSION;
-    case GPU_MESSAGE_DEVICE:
-        END_TEXT(any->device.uuid);
-        END_TEXT(any->device.name);
-        END_TEXT(any->device.bus_id);
-        END_TEXT(any->device.detail);
-        return size == sizeof any->device;
-    case GPU_MESSAGE_SAMPLE:
-        return size == sizeof any->sample;
-    case GPU_MESSAGE_PROCESSES:
-        return size >= processes && any->processes.count <= GPU_PROCESSES_MAX &&
-               any->processes.count <= (size - processes) / sizeof any->processes.process[0];
-    case GPU_MESSAGE_WINDOWS:
-        return size >= windows && any->windows.count <= GPU_WINDOWS_MAX &&
-               any->windows.count <= (size - windows) / sizeof any->windows.window[0];
-    case GPU_MESSAGE_EVENT:
-        END_TEXT(any->event.detail);
-        return size == sizeof any->event;
-    case GPU_MESSAGE_ACCOUNTING:
-        return size == sizeof any->accounting;
-    case GPU_MESSAGE_LATE:
-        return size == sizeof any->late;
-    case GPU_MESSAGE_DONE:
-        return size == sizeof any->done;
-    }
-    return false;
-}
-
 static void take_windows(struct gpu_watch *watch, const struct gpu_windows_message *message) {
     struct gpu_device *device = gpu_device_find(watch, message->device);
     if (device == NULL)
@@ -365,8 +322,8 @@ static void take_windows(struct gpu_watch *watch, const struct gpu_windows_messa
     gpu_series_windows(watch, gpu_device_slot(watch, device), message);
 }
 
-/* One that is whole and was checked. */
-static void take(struct gpu_watch *watch, const union gpu_message *any) {
+static void take(const union gpu_message *any, void *context) {
+    struct gpu_watch *watch = context;
     switch ((enum gpu_message_kind)any->head.kind) {
     case GPU_MESSAGE_LIBRARY:
         take_library(watch, &any->library);
@@ -401,28 +358,6 @@ static void take(struct gpu_watch *watch, const union gpu_message *any) {
     }
 }
 
-/* All whole messages of the buffer. False: it holds something else. */
-static bool take_messages(struct gpu_watch *watch) {
-    size_t at = 0;
-    while (watch->held - at >= sizeof(struct gpu_head)) {
-        union gpu_message any = {0};
-        memcpy(&any.head, watch->buffer + at, sizeof any.head);
-        if (any.head.size < sizeof any.head || any.head.size > sizeof any)
-            return false;
-        if (any.head.size > watch->held - at)
-            break;
-        memcpy(&any, watch->buffer + at, any.head.size);
-        if (!is_whole(&any))
-            return false;
-        if (gpu_check_message(&any, watch->shared->start.mono_ns))
-            take(watch, &any);
-        at += any.head.size;
-    }
-    watch->held -= at;
-    memmove(watch->buffer, watch->buffer + at, watch->held);
-    return true;
-}
-
 static void end_helper(struct gpu_watch *watch) {
     if (watch->helper != 0)
         kill(watch->helper, SIGKILL); /* it may hang in the driver: nobody waits */
@@ -430,16 +365,12 @@ static void end_helper(struct gpu_watch *watch) {
 
 static void read_helper(struct gpu_watch *watch) {
     while (watch->fd >= 0) {
-        ssize_t got =
-            read(watch->fd, watch->buffer + watch->held, sizeof watch->buffer - watch->held);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 && errno == EAGAIN)
+        ssize_t got = gpu_stream_read(&watch->stream, watch->fd);
+        if (got == -EAGAIN)
             return;
         if (got > 0) {
-            watch->held += (size_t)got;
             watch->arrival_ns = clock_mono_ns();
-            if (take_messages(watch))
+            if (gpu_stream_take(&watch->stream, watch->shared->start.mono_ns, take, watch))
                 continue;
             end_helper(watch);
         }

@@ -4,10 +4,14 @@
  * in a message is believed: an impossible figure was not read, an impossible time makes the whole
  * message one that never came. Behind this no sum or difference of what is left overflows.
  */
-#include "exec/gpu-watch-parts.h"
+#include "exec/gpu-messages.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
 
 #define BEFORE_NS    (3600 * NS_PER_S)  /* of the run's start */
 #define AHEAD_NS     NS_PER_S           /* of now */
@@ -153,4 +157,80 @@ bool gpu_check_message(union gpu_message *message, int64_t start_ns) {
         return true;
     }
     return false;
+}
+
+/* ---- bytes to messages ---- */
+
+#define END_TEXT(text) ((text)[sizeof(text) - 1] = '\0')
+
+/* Does it have the size of its kind? Texts end. */
+static bool is_whole(union gpu_message *any) {
+    uint32_t size = any->head.size;
+    size_t processes = offsetof(struct gpu_processes_message, process);
+    size_t windows = offsetof(struct gpu_windows_message, window);
+    switch ((enum gpu_message_kind)any->head.kind) {
+    case GPU_MESSAGE_LIBRARY:
+        END_TEXT(any->library.driver);
+        END_TEXT(any->library.library);
+        END_TEXT(any->library.path);
+        END_TEXT(any->library.detail);
+        return size == sizeof any->library && any->library.version == GPU_WIRE_VERSION;
+    case GPU_MESSAGE_DEVICE:
+        END_TEXT(any->device.uuid);
+        END_TEXT(any->device.name);
+        END_TEXT(any->device.bus_id);
+        END_TEXT(any->device.detail);
+        return size == sizeof any->device;
+    case GPU_MESSAGE_SAMPLE:
+        return size == sizeof any->sample;
+    case GPU_MESSAGE_PROCESSES:
+        return size >= processes && any->processes.count <= GPU_PROCESSES_MAX &&
+               any->processes.count <= (size - processes) / sizeof any->processes.process[0];
+    case GPU_MESSAGE_WINDOWS:
+        return size >= windows && any->windows.count <= GPU_WINDOWS_MAX &&
+               any->windows.count <= (size - windows) / sizeof any->windows.window[0];
+    case GPU_MESSAGE_EVENT:
+        END_TEXT(any->event.detail);
+        return size == sizeof any->event;
+    case GPU_MESSAGE_ACCOUNTING:
+        return size == sizeof any->accounting;
+    case GPU_MESSAGE_LATE:
+        return size == sizeof any->late;
+    case GPU_MESSAGE_DONE:
+        return size == sizeof any->done;
+    }
+    return false;
+}
+
+ssize_t gpu_stream_read(struct gpu_stream *stream, int fd) {
+    ssize_t got;
+    do
+        got = read(fd, stream->bytes + stream->held, sizeof stream->bytes - stream->held);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    stream->held += (size_t)got;
+    return got;
+}
+
+bool gpu_stream_take(struct gpu_stream *stream, int64_t start_ns, gpu_message_fn take,
+                     void *context) {
+    size_t at = 0;
+    while (stream->held - at >= sizeof(struct gpu_head)) {
+        union gpu_message any = {0};
+        memcpy(&any.head, stream->bytes + at, sizeof any.head);
+        if (any.head.size < sizeof any.head || any.head.size > sizeof any)
+            return false;
+        if (any.head.size > stream->held - at)
+            break;
+        memcpy(&any, stream->bytes + at, any.head.size);
+        if (!is_whole(&any))
+            return false;
+        if (gpu_check_message(&any, start_ns))
+            take(&any, context);
+        at += any.head.size;
+    }
+    stream->held -= at;
+    memmove(stream->bytes, stream->bytes + at, stream->held);
+    return true;
 }
