@@ -110,8 +110,14 @@ static void write_gap(struct gpu_watch *watch, int device, int64_t from_t_ns, in
     recorder_write_gap(watch->recorder, what, from_t_ns, to_t_ns, reason, count);
 }
 
+/* A driver that shows no device is silent because there is nothing to tell. */
+static bool is_empty(const struct gpu_watch *watch) {
+    return watch->has_library && watch->library.state == GPU_LIBRARY_READY &&
+           watch->library.device_count == 0;
+}
+
 static void not_seen(struct gpu_watch *watch, const char *reason) {
-    if (watch->unseen_t_ns != SHARED_ABSENT)
+    if (watch->unseen_t_ns != SHARED_ABSENT || is_empty(watch))
         return;
     watch->unseen_t_ns = watch->sample_t_ns != SHARED_ABSENT ? watch->sample_t_ns : 0;
     watch->unseen_reason = reason;
@@ -168,7 +174,7 @@ static void take_library(struct gpu_watch *watch, const struct gpu_library_messa
     watch->probe_written = watch->probe_written && !changed;
     if (message->state == GPU_LIBRARY_READY) {
         watch->was_ready = true;
-        if (message->device_count == 0)
+        if (is_empty(watch))
             seen(watch, message->t_ns - watch->shared->start.mono_ns);
     } else if (!watch->was_ready) {
         watch->unseen_t_ns = SHARED_ABSENT; /* nothing was there to be seen */
@@ -420,8 +426,7 @@ static void keep_helper(struct gpu_watch *watch) {
 }
 
 static void look_for_silence(struct gpu_watch *watch) {
-    if (watch->helper != 0 && watch->was_ready && watch->library.device_count > 0 &&
-        clock_mono_ns() - watch->arrival_ns >= SILENT_NS)
+    if (watch->helper != 0 && watch->was_ready && clock_mono_ns() - watch->arrival_ns >= SILENT_NS)
         not_seen(watch, N_("the GPU driver has not answered"));
     if (watch->late_from_t_ns != SHARED_ABSENT &&
         recorder_t_ns(watch->recorder) - watch->late_to_t_ns > FLUSH_NS)
@@ -606,10 +611,7 @@ void gpu_watch_finish(struct gpu_watch *watch) {
         end_t_ns - watch->sample_t_ns >= GAP_MIN_NS)
         not_seen(watch, N_("the GPU driver has not answered"));
     write_late(watch);
-    /* A driver that shows no device is silent because there is nothing to tell. */
-    bool is_empty = watch->has_library && watch->library.state == GPU_LIBRARY_READY &&
-                    watch->library.device_count == 0;
-    if (watch->starts > 0 && !is_empty && watch->unseen_t_ns != SHARED_ABSENT &&
+    if (watch->starts > 0 && watch->unseen_t_ns != SHARED_ABSENT &&
         end_t_ns - watch->unseen_t_ns >= (watch->was_ready ? GAP_MIN_NS : SILENT_NS))
         write_gap(watch, -1, watch->unseen_t_ns, end_t_ns, why_unseen(watch), 0);
     if (watch->was_ready && watch->library.unwatched > 0)

@@ -554,6 +554,22 @@ static void devices_that_are_counted_but_not_shown_are_a_gap_of_their_own(void *
                         "the GPU driver counts GPUs, but shows none of them");
 }
 
+/* It has nothing to tell, and its helper ends when the run does: neither is a hole. */
+static void a_driver_without_a_device_is_no_gap(void **state) {
+    struct watched *watched = *state;
+    struct gpu_library_message library = {.version = GPU_WIRE_VERSION,
+                                          .state = GPU_LIBRARY_READY,
+                                          .t_ns = at(0.1),
+                                          .cuda = 12040,
+                                          .driver = "550.54.15"};
+    tell(watched, &library, GPU_MESSAGE_LIBRARY, sizeof library);
+    gpu_watch_tick(watched->watch);
+    watched->watch->helper = 0;
+    finish(watched, 6, 0);
+    AUTO_JSON json_t *gaps = records(watched, JOURNAL_GAP);
+    assert_int_equal(json_array_size(gaps), 0);
+}
+
 static void more_than_can_be_watched_are_named(void **state) {
     struct watched *watched = *state;
     struct gpu_library_message library = {.version = GPU_WIRE_VERSION,
@@ -679,6 +695,7 @@ int main(void) {
         TEST(impossible_times_are_of_another_run),
         TEST(two_devices_with_one_uuid_are_two),
         TEST(devices_that_are_counted_but_not_shown_are_a_gap_of_their_own),
+        TEST(a_driver_without_a_device_is_no_gap),
         TEST(more_than_can_be_watched_are_named),
         TEST(the_last_second_is_asked_for),
         TEST(a_helper_that_hangs_has_no_last_round),
