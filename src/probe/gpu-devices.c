@@ -221,6 +221,32 @@ static bool read_amd(const struct root *root, json_t *devices, json_t *gpu, bool
 
 /* ---- both ---- */
 
+#define PCI_DEVICES   "/sys/bus/pci/devices"
+#define VENDOR_NVIDIA "0x10de"
+#define CLASS_DISPLAY "0x03" /* PCI Code and ID Assignment: display controllers, 3D among them */
+
+static bool is_nvidia_board(const struct root *root, const char *name) {
+    AUTO_FREE char *vendor = mem_printf(PCI_DEVICES "/%s/vendor", name);
+    AUTO_FREE char *class = mem_printf(PCI_DEVICES "/%s/class", name);
+    char text[32];
+    return host_first_line(root, vendor, text, sizeof text) && strcmp(text, VENDOR_NVIDIA) == 0 &&
+           host_first_line(root, class, text, sizeof text) && str_starts_with(text, CLASS_DISPLAY);
+}
+
+/* The board is in the machine, whatever became of its driver. */
+static bool has_nvidia_board(const struct root *root) {
+    DIR *folder = path_open_folder(root, PCI_DEVICES);
+    const struct dirent *entry;
+    bool found = false;
+    while (folder != NULL && !found && (entry = readdir(folder)) != NULL) {
+        found = entry->d_name[0] != '.' && is_nvidia_board(root, entry->d_name);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    return found;
+}
+
 /* Where looking at the drivers' files cannot tell that there is no GPU. NULL: it can. */
 static const char *why_not_none(const struct root *root) {
     if (!root_exists(root, "/proc/self") && !root_exists(root, "/proc/stat")) {
@@ -234,6 +260,9 @@ static const char *why_not_none(const struct root *root) {
     }
     if (root_exists(root, "/dev/nvidiactl") || root_exists(root, "/dev/nvidia0")) {
         return N_("there is an NVIDIA device file, but not the files of its driver");
+    }
+    if (has_nvidia_board(root)) {
+        return N_("there is an NVIDIA board, but its driver is not loaded");
     }
     return root_exists(root, "/dev/kfd")
                ? N_("there is an AMD device file, but not the files of its driver")

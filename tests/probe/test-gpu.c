@@ -128,7 +128,21 @@ static void what_cannot_be_seen_is_no_0(void **state) {
         AUTO_FOUND struct found found = look(base);
         assert_int_equal(count_of(&found), 0);
     }
+    tree_write(base, "/sys/bus/pci/devices/0000:00:1f.0/vendor", "0x10de\n");
+    tree_write(base, "/sys/bus/pci/devices/0000:00:1f.0/class", "0x040300\n"); /* its sound */
+    tree_write(base, "/sys/bus/pci/devices/0000:03:00.0/vendor", "0x1a03\n");
+    tree_write(base, "/sys/bus/pci/devices/0000:03:00.0/class", "0x030000\n"); /* not theirs */
+    {
+        AUTO_FOUND struct found found = look(base);
+        assert_int_equal(count_of(&found), 0);
+    }
+    tree_write(base, "/sys/bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
+    tree_write(base, "/sys/bus/pci/devices/0000:41:00.0/class", "0x030200\n");
+    says(base, "its driver is not loaded");
+    assert_int_equal(gpu_devices_look(&(struct root){base}), GPU_DEVICES_MAYBE);
     tree_write(base, "/dev/kfd", "");
+    says(base, "NVIDIA board");
+    tree_write(base, "/sys/bus/pci/devices/0000:41:00.0/vendor", "0x1002\n");
     says(base, "AMD device file");
     tree_write(base, "/dev/nvidia0", "");
     says(base, "NVIDIA device file");
