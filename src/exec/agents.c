@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "exec/agents-files.h"
 #include "exec/recorder-parts.h"
+#include "probe/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,11 +24,7 @@
 static const char *const start_names[AGENT_COUNT_] = {"python-hook", "nvtx"};
 
 static const char *variable(char *const *environment, const char *name) {
-    size_t length = strlen(name);
-    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
-        if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
-            return environment[i] + length + 1;
-    return NULL;
+    return variable_get(&(struct variables){.list = environment}, name);
 }
 
 /* ---- which, and why not ---- */
@@ -197,6 +194,8 @@ void agents_take(struct recorder *recorder, const json_t *mark) {
         (strcmp(moment, "phase-end") != 0 && strcmp(moment, "reset") != 0))
         return;
     json_t *figures = json_object();
-    json_put_int(figures, "device", json_get_int(data, "device", 0));
+    json_t *device = json_object_get(data, "device");
+    if (json_is_integer(device))
+        json_put(figures, "device", json_incref(device));
     recorder_write_incident(recorder, "gpu_oom", "python-hook", NULL, figures, true);
 }

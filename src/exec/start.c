@@ -11,6 +11,7 @@
 #include "exec/paths.h"
 #include "exec/process.h"
 #include "probe/machine-key.h"
+#include "probe/paths.h"
 #include "probe/procfs.h"
 #include "text/secret.h"
 
@@ -134,12 +135,7 @@ static void put_streams(json_t *start, const struct shared *shared) {
 }
 
 const char *recorder_variable(const struct recorder *recorder, const char *name) {
-    char *const *environment = recorder->context->environment;
-    size_t length = strlen(name);
-    for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
-        if (strncmp(environment[i], name, length) == 0 && environment[i][length] == '=')
-            return environment[i] + length + 1;
-    return NULL;
+    return variable_get(&(struct variables){.list = recorder->context->environment}, name);
 }
 
 /* What a scheduler or launcher says about this process. The first of the names that is set is
