@@ -95,7 +95,7 @@ void fold_each_phase(const struct run *run, double from_s, double to_s, fold_par
 
 /* The reason as the writer gave it: a name of the schema, or a sentence. */
 static bool told_reason(const json_t *reasons, const char *item, const char *unit,
-                        struct gpu_fold *gpus, struct quantity *ret_open) {
+                        const struct gpu_fold *gpus, struct quantity *ret_open) {
     const char *text = json_get_text(reasons, item, NULL);
     enum quantity_reason reason;
     if (text == NULL || text[0] == '\0') {
@@ -112,9 +112,8 @@ static bool told_reason(const json_t *reasons, const char *item, const char *uni
 
 struct quantity fold_gpu_open(const struct gpu_fold *gpus, const json_t *device, const char *item,
                               const char *unit) {
-    struct gpu_fold *own = (struct gpu_fold *)(uintptr_t)gpus;
     struct quantity open;
-    if (told_reason(json_get_object(device, "reasons"), item, unit, own, &open)) {
+    if (told_reason(json_get_object(device, "reasons"), item, unit, gpus, &open)) {
         if (json_get_bool(device, "unified", false) == 1 && strcmp(item, "memory") == 0) {
             open.detail = _("the GPU has no memory of its own: it shares the host's");
         }
