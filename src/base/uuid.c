@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -55,4 +56,11 @@ bool uuid_is_valid(const char *text) {
             return false;
     }
     return text[UUID_TEXT_SIZE - 1] == '\0';
+}
+
+const char *uuid_tail(const char *text) {
+    if (text == NULL)
+        return "";
+    size_t length = strlen(text);
+    return length > UUID_TAIL ? text + length - UUID_TAIL : text;
 }

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "report/session.h"
 #include "work/hand-out.h"
 #include "work/session-here.h"
@@ -294,9 +295,9 @@ static int begin(struct scene *scene, int64_t began_utc_ns, struct err *err) {
         cli_warning(_("no environment is named, and the plan has several: what this session idles "
                       "counts for none of them ('--env ID' names one)"));
     }
-    AUTO_FREE char *note = mem_printf(
-        _("session %s begins; 'probelauf session stop' ends it%s"), id + UUID_TEXT_SIZE - 9,
-        scene->plan == NULL ? _(" (no plan is here: it counts for no study)") : "");
+    AUTO_FREE char *note =
+        mem_printf(_("session %s begins; 'probelauf session stop' ends it%s"), uuid_tail(id),
+                   scene->plan == NULL ? _(" (no plan is here: it counts for no study)") : "");
     return tell(scene, id, note, err);
 }
 
@@ -335,7 +336,7 @@ static int say_stopped(struct scene *scene, const char *id, struct err *err) {
     if (rc < 0 && !opt_common.json) {
         AUTO_FREE char *stopped =
             mem_printf(_("session %s is over; what it came to cannot be read now: %s"),
-                       id + UUID_TEXT_SIZE - 9, err->text);
+                       uuid_tail(id), err->text);
         cli_warning(stopped);
         return 0;
     }
@@ -355,8 +356,8 @@ static int say_stopped(struct scene *scene, const char *id, struct err *err) {
     AUTO_FREE char *text =
         mem_printf(_("session %s is over: reserved %s, idle %s, runs: %zu ('probelauf session "
                      "status %s' shows more)"),
-                   session->id + UUID_TEXT_SIZE - 9, strbuf_str(&reserved), strbuf_str(&idle),
-                   session->run_count, session->id + UUID_TEXT_SIZE - 9);
+                   uuid_tail(session->id), strbuf_str(&reserved), strbuf_str(&idle),
+                   session->run_count, uuid_tail(session->id));
     cli_note(text);
     return 0;
 }
@@ -472,7 +473,7 @@ static int say_noted(struct scene *scene, enum session_reason reason,
     if (first != NULL) {
         add_noted(first, last, &gaps);
     } else {
-        strbuf_printf(&gaps, _("session %s"), noted->session + UUID_TEXT_SIZE - 9);
+        strbuf_printf(&gaps, _("session %s"), uuid_tail(noted->session));
     }
     AUTO_FREE char *said =
         reason == SESSION_UNKNOWN

@@ -8,6 +8,7 @@
 #include "report/study.h"
 
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/run-text.h"
@@ -214,15 +215,14 @@ static void frozen(const struct study_block *block, struct report_style style, s
         strbuf_printf(&line,
                       _("%s UTC (%s) is after now, so this freeze is ignored: the clock was wrong "
                         "then, or is now; 'probelauf block freeze %s' replaces it"),
-                      strbuf_str(&date), facts_id_tail(block->freeze_ignored->id),
-                      block->block->id);
+                      strbuf_str(&date), uuid_tail(block->freeze_ignored->id), block->block->id);
         labelled(out, style, _("warning"), strbuf_str(&line));
     }
     if (!block->freeze)
         return;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     run_text_add_date(&text, block->freeze->utc_ns);
-    strbuf_printf(&text, " UTC (%s)", facts_id_tail(block->freeze->id));
+    strbuf_printf(&text, " UTC (%s)", uuid_tail(block->freeze->id));
     if (block->freeze_outdated)
         strbuf_printf(&text, _("; outdated: %s"), block->freeze_outdated);
     labelled(out, style, _("frozen"), strbuf_str(&text));
@@ -292,7 +292,7 @@ static void runs(const struct study_block *block, struct report_style style, str
             AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
             run_text_add_date(&date, run->run->started_utc_ns);
             layout_add_quantity(&wall, &run->run->wall, style.ascii, false);
-            cell(table, facts_id_tail(run->run->id));
+            cell(table, uuid_tail(run->run->id));
             cell(table, block->conditions[c].condition->label);
             cell(table, strbuf_str(&date));
             layout_table_cell(table, outcome_name(run->run->outcome),
@@ -358,7 +358,7 @@ static void unplanned(const struct study *study, struct report_style style, stru
         AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
         run_text_add_date(&date, run->run->started_utc_ns);
         layout_add_quantity(&wall, &run->run->wall, style.ascii, false);
-        cell(table, facts_id_tail(run->run->id));
+        cell(table, uuid_tail(run->run->id));
         cell(table, strbuf_str(&date));
         layout_table_cell(table, outcome_name(run->run->outcome),
                           run_text_outcome_color(run->run->outcome));

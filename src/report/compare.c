@@ -8,6 +8,7 @@
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "report/differences.h"
 #include "report/facts.h"
 #include "report/layout.h"
@@ -292,7 +293,7 @@ static void values_text(const struct run *a, const struct run *b, struct report_
 static void side_text(const char *name, const struct run *run, struct report_style style,
                       struct strbuf *out) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    strbuf_printf(&text, "%s  %s", facts_id_tail(run->id), outcome_name(run->outcome));
+    strbuf_printf(&text, "%s  %s", uuid_tail(run->id), outcome_name(run->outcome));
     if (run->validity == RUN_INVALID)
         strbuf_printf(&text, " (%s)", _("declared invalid"));
     if (run->started_utc_ns != 0) {

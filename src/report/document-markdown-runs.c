@@ -6,6 +6,7 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/markdown.h"
 #include "report/measures.h"
@@ -45,7 +46,7 @@ static void runs_table(const struct report_document *document, struct strbuf *ou
         document_add_place(&place, document, run);
         strbuf_add_str(&ending, outcome_name(run->outcome));
         run_text_add_unmet(&ending, run);
-        markdown_cell(out, facts_id_tail(run->id));
+        markdown_cell(out, uuid_tail(run->id));
         date_cell(out, run->started_utc_ns);
         markdown_cell(out, strbuf_str(&place));
         markdown_cell(out, strbuf_str(&ending));
@@ -114,7 +115,7 @@ static void failures(const struct report_document *document, struct strbuf *out)
             strbuf_add_str(&declared, facts_validity_name(run->validity));
         if (run->validity != RUN_UNCHECKED && run->validity_why)
             strbuf_printf(&declared, ": %s", run->validity_why);
-        markdown_cell(out, facts_id_tail(run->id));
+        markdown_cell(out, uuid_tail(run->id));
         date_cell(out, run->started_utc_ns);
         markdown_cell(out, strbuf_str(&cause));
         markdown_cell_quantity(out, &run->wall, true);

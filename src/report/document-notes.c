@@ -6,6 +6,7 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "report/estimate-open.h"
 #include "report/facts.h"
 #include "report/study-words.h"
@@ -292,8 +293,8 @@ static void compare_repeat(const struct report_document *document, struct strbuf
         const struct run *first = counting_run(study, check, true);
         const struct run *repeat = counting_run(study, check, false);
         if (first && repeat)
-            strbuf_printf(out, "probelauf compare %s %s", facts_id_tail(first->id),
-                          facts_id_tail(repeat->id));
+            strbuf_printf(out, "probelauf compare %s %s", uuid_tail(first->id),
+                          uuid_tail(repeat->id));
         return;
     }
 }
@@ -301,7 +302,7 @@ static void compare_repeat(const struct report_document *document, struct strbuf
 static void explain_failure(const struct report_document *document, struct strbuf *out) {
     const struct run *run = repeated_failure(document, NULL);
     if (run)
-        strbuf_printf(out, "probelauf explain %s", facts_id_tail(run->id));
+        strbuf_printf(out, "probelauf explain %s", uuid_tail(run->id));
 }
 
 static void freeze_again(const struct report_document *document, struct strbuf *out) {

@@ -6,6 +6,7 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/markdown.h"
 #include "report/run-text.h"
@@ -27,7 +28,7 @@ static struct quantity sum(const struct study *study,
     size_t count = 0;
     for (size_t i = 0; i < input->session_count; i++)
         if (!input->sessions[i].superseded_by)
-            parts[count++] = (struct quantity_part){facts_id_tail(input->sessions[i].id),
+            parts[count++] = (struct quantity_part){uuid_tail(input->sessions[i].id),
                                                     *of(&input->sessions[i], which)};
     struct quantity total = quantity_sum(arena, UNIT_SECOND, parts, count);
     total.parts = NULL; /* the table holds them */
@@ -77,7 +78,7 @@ static void table(const struct study *study, struct strbuf *out) {
         const struct session *session = &study->input->sessions[i];
         AUTO_STRBUF struct strbuf when = STRBUF_INIT;
         run_text_add_date(&when, session->started_utc_ns);
-        markdown_cell(out, facts_id_tail(session->id));
+        markdown_cell(out, uuid_tail(session->id));
         markdown_cell(out, strbuf_str(&when));
         markdown_cell(out, session->environment);
         markdown_cell(out, session->host);

@@ -8,6 +8,7 @@
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/study-words.h"
 
@@ -18,7 +19,7 @@
 /* A run by the tail that people type, anything else as it is. */
 static void add_source(struct strbuf *out, const char *source) {
     bool is_id = strlen(source) == 36 && source[8] == '-' && source[23] == '-';
-    strbuf_add_str(out, is_id ? facts_id_tail(source) : source);
+    strbuf_add_str(out, is_id ? uuid_tail(source) : source);
 }
 
 static void add_sources(struct strbuf *out, const struct quantity *q) {

@@ -8,6 +8,7 @@
 #include "report/study.h"
 
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "model/quantity-read.h"
 #include "report/facts.h"
 #include "report/layout.h"
@@ -475,9 +476,9 @@ static void add_sources(struct strbuf *out, const json_t *list, const json_t *se
         const char *source = json_string_value(json_array_get(list, i));
         strbuf_add_str(out, i > 0 ? ", " : "");
         if (source && has_text(sessions, source))
-            strbuf_printf(out, _("session %s"), facts_id_tail(source));
+            strbuf_printf(out, _("session %s"), uuid_tail(source));
         else if (source && is_run_id(source))
-            strbuf_printf(out, _("run %s"), facts_id_tail(source));
+            strbuf_printf(out, _("run %s"), uuid_tail(source));
         else
             strbuf_add_str(out, source ? source : "");
     }
@@ -657,7 +658,7 @@ static void used_runs_text(struct strbuf *out, struct report_style style, const 
         const json_t *run = json_array_get(runs, i);
         const char *why = json_get_text(run, "why", NULL);
         strbuf_add_str(&text, i > 0 ? ", " : "");
-        strbuf_printf(&text, _("run %s"), facts_id_tail(json_get_text(run, "run", "")));
+        strbuf_printf(&text, _("run %s"), uuid_tail(json_get_text(run, "run", "")));
         if (why)
             strbuf_printf(&text, " (%s)", why);
     }

@@ -19,13 +19,6 @@ static const struct {
     [FACTS_TOTALS] = {"totals", "procfs", {"memory", "swap", "cpu"}},
 };
 
-const char *facts_id_tail(const char *id) {
-    if (!id)
-        return "";
-    size_t length = strlen(id);
-    return length > FACTS_TAIL ? id + length - FACTS_TAIL : id;
-}
-
 enum quantity_reason facts_open_reason(const struct run *run) {
     if (run->running)
         return QUANTITY_RUNNING;

@@ -15,11 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FACTS_TAIL 8 /* characters of a run's id that tell it from others */
-
-/* The end of an id that people type ("a1b2c3d4"). Borrowed; "" for NULL. */
-const char *facts_id_tail(const char *id);
-
 /* Why something that only the end of a run tells is open: running, monitor-lost, or not-in-record.
  */
 enum quantity_reason facts_open_reason(const struct run *run);

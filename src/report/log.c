@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/run-json.h"
@@ -97,8 +98,7 @@ void report_log_text(const struct store_entry *entries, size_t count, struct rep
             layout_add_quantity(&wall, &q, style.ascii, false);
         else /* the outcome beside it says why */
             strbuf_add_str(&wall, _("open"));
-        layout_table_cell(table, style.verbose ? entry->run : facts_id_tail(entry->run),
-                          LAYOUT_PLAIN);
+        layout_table_cell(table, style.verbose ? entry->run : uuid_tail(entry->run), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&when), LAYOUT_PLAIN);
         layout_table_cell(table, entry->outcome ? entry->outcome : _("open"),
                           outcome_color(entry->outcome));

@@ -7,6 +7,7 @@
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "forecast/predict.h"
 #include "report/facts.h"
 #include "report/layout.h"
@@ -161,7 +162,7 @@ static void basis(const struct repeat_estimate *estimate, struct report_style st
     AUTO_STRBUF struct strbuf ids = STRBUF_INIT;
     for (size_t i = 0; i < estimate->used_count; i++) {
         strbuf_add_str(&ids, i > 0 ? ", " : "");
-        layout_add_plain(&ids, facts_id_tail(estimate->used[i]->id), style.ascii);
+        layout_add_plain(&ids, uuid_tail(estimate->used[i]->id), style.ascii);
         if (is_outlier(estimate, i))
             strbuf_add_str(&ids, _(" (stands apart)"));
     }
@@ -173,7 +174,7 @@ static void basis(const struct repeat_estimate *estimate, struct report_style st
     layout_row(out, style, strbuf_str(&count), strbuf_str(&ids), LAYOUT_PLAIN, NULL);
     for (size_t i = 0; i < estimate->excluded_count; i++) {
         AUTO_STRBUF struct strbuf why = STRBUF_INIT;
-        layout_add_plain(&why, facts_id_tail(estimate->excluded[i].run->id), style.ascii);
+        layout_add_plain(&why, uuid_tail(estimate->excluded[i].run->id), style.ascii);
         strbuf_add_str(&why, ": ");
         layout_add_plain(&why, estimate->excluded[i].reason, style.ascii);
         layout_row(out, style, _("not used"), strbuf_str(&why), LAYOUT_PLAIN, NULL);

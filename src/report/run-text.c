@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/msg.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/notes.h"
@@ -119,7 +120,7 @@ static void add_purpose(struct strbuf *out, const struct run *run) {
         strbuf_printf(out, _(", attempt %lld"), (long long)attempt);
     const char *retry_of = json_get_text(run->start, "retry_of", NULL);
     if (retry_of)
-        strbuf_printf(out, _(" (repeats %s)"), facts_id_tail(retry_of));
+        strbuf_printf(out, _(" (repeats %s)"), uuid_tail(retry_of));
 }
 
 void run_text_add_condition(struct strbuf *out, const struct run *run) {
@@ -137,7 +138,7 @@ void run_text_add_condition(struct strbuf *out, const struct run *run) {
 
 static void header(struct strbuf *out, struct report_style style, const struct run *run) {
     AUTO_STRBUF struct strbuf title = STRBUF_INIT;
-    layout_add_plain(&title, facts_id_tail(run->id), style.ascii);
+    layout_add_plain(&title, uuid_tail(run->id), style.ascii);
     strbuf_add_str(out, _("run "));
     layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&title));
     strbuf_add_str(out, "  ");
@@ -186,7 +187,7 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     run_text_row(out, style, _("block"), json_get_text(run->start, "block", NULL));
     run_text_row(out, style, _("step"), json_get_text(run->start, "step", NULL));
     const char *session = json_get_text(run->start, "session", NULL);
-    run_text_row(out, style, _("session"), style.verbose ? session : facts_id_tail(session));
+    run_text_row(out, style, _("session"), style.verbose ? session : uuid_tail(session));
     run_text_row(out, style, _("note"),
                  run->note ? run->note : json_get_text(run->start, "note", NULL));
     run_text_row(out, style, _("run id"), run->id);

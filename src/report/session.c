@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/msg.h"
+#include "base/uuid.h"
 #include "model/outcome.h"
 #include "report/facts.h"
 #include "report/layout.h"
@@ -81,7 +82,7 @@ static void add_head(const struct session *session, struct report_style style, s
     AUTO_FREE char *gpus = session->has_gpus ? mem_printf("%llu", (unsigned long long)session->gpus)
                                              : mem_strdup(_("open (not said)"));
     AUTO_FREE char *heading =
-        mem_printf(_("Session %s: %s"), style.verbose ? session->id : facts_id_tail(session->id),
+        mem_printf(_("Session %s: %s"), style.verbose ? session->id : uuid_tail(session->id),
                    report_session_state(session));
     layout_heading(out, style, heading);
     run_text_add_date(&when, session->started_utc_ns);
@@ -114,7 +115,7 @@ static void add_head(const struct session *session, struct report_style style, s
         AUTO_FREE char *text =
             mem_printf(_("session %s was running on this machine already: this one counts for "
                          "nothing"),
-                       facts_id_tail(session->superseded_by));
+                       uuid_tail(session->superseded_by));
         layout_paragraph(out, style, text);
     }
 }
@@ -254,7 +255,7 @@ static void add_question(const struct session *session, struct report_style styl
         return;
     AUTO_STRBUF struct strbuf which = STRBUF_INIT;
     if (session->state != SESSION_RUNNING)
-        strbuf_printf(&which, "--session %s ", facts_id_tail(session->id));
+        strbuf_printf(&which, "--session %s ", uuid_tail(session->id));
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     strbuf_printf(&text,
                   msg_plural((unsigned long)unknown, "%zu gap has no reason yet",
@@ -306,7 +307,7 @@ void report_session_list_text(const struct session *const *sessions, size_t coun
         layout_add_quantity(&reserved, &session->reserved, style.ascii, false);
         layout_add_quantity(&idle, &session->idle, style.ascii, false);
         add_share(&share, &session->idle_share, style.ascii);
-        layout_table_cell(table, style.verbose ? session->id : facts_id_tail(session->id),
+        layout_table_cell(table, style.verbose ? session->id : uuid_tail(session->id),
                           LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&when), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&reserved), LAYOUT_PLAIN);

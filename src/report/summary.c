@@ -8,6 +8,7 @@
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/notes.h"
@@ -47,7 +48,7 @@ static void headline(struct strbuf *out, struct report_style style, const struct
     if (facts_goes_on(run)) { /* the class would name an end that there was not */
         facts_ending(run, &text);
         strbuf_add_str(&text, _("; run "));
-        layout_add_plain(&text, facts_id_tail(run->id), style.ascii);
+        layout_add_plain(&text, uuid_tail(run->id), style.ascii);
         layout_wrap(out, strbuf_str(&text), strlen("probelauf: "), TEXT_COLUMN,
                     layout_columns(style));
         strbuf_add_char(out, '\n');
@@ -67,7 +68,7 @@ static void headline(struct strbuf *out, struct report_style style, const struct
         add_quantity(&text, style, &run->result_complete);
     }
     strbuf_add_str(&text, _("; run "));
-    layout_add_plain(&text, facts_id_tail(run->id), style.ascii);
+    layout_add_plain(&text, uuid_tail(run->id), style.ascii);
     size_t column = strlen("probelauf: ") + str_width(outcome_name(run->outcome));
     layout_wrap(out, strbuf_str(&text), column, TEXT_COLUMN, layout_columns(style));
     strbuf_add_char(out, '\n');
@@ -214,7 +215,7 @@ static bool can_be_base(const struct run *run) {
 
 /* Names the run by its id: when several end at once "@1" may be another one. */
 static void next_step(struct strbuf *out, struct report_style style, const struct run *run) {
-    const char *tail = facts_id_tail(run->id);
+    const char *tail = uuid_tail(run->id);
     bool explained = run->outcome == OUTCOME_OK || run->outcome == OUTCOME_BUDGET ||
                      run->outcome == OUTCOME_INTERRUPTED || is_end_unseen(run);
     bool of_plan = json_get_text(run->start, "study", NULL) != NULL;

@@ -48,7 +48,8 @@ static json_t *read_file(const char *folder, const char *name) {
     if (lstat(path, &status) < 0 || !S_ISREG(status.st_mode) ||
         (status.st_uid != geteuid() && status.st_uid != 0) || file_read(path, FILE_MAX, &text) < 0)
         return NULL;
-    json_t *json = json_loadb(strbuf_str(&text), text.length, 0, NULL);
+    char why[160];
+    json_t *json = json_parse(strbuf_str(&text), text.length, why);
     if (json && !json_is_object(json)) {
         json_decref(json);
         return NULL;

@@ -20,8 +20,5 @@ int work_session_events_since(struct runs *runs, int64_t since_utc_ns, json_t **
 /* Of this session and those that may have been running beside it. */
 int work_session_events_of(struct runs *runs, const char *id, json_t **ret_events, struct err *err);
 
-/* The last characters of its id, by which people name it. */
-const char *work_session_tail(const char *id);
-
 /* This machine, now; texts in arena. */
 struct session_moment work_session_now(struct arena *arena);

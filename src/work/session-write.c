@@ -8,6 +8,7 @@
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "work/event.h"
 #include "work/session-here.h"
 #include "work/session-parts.h"
@@ -264,7 +265,7 @@ static int refuse_stopped(const struct session *session, struct err *err) {
         err, -EALREADY, "session-stopped",
         "the session was stopped already, at %s: 'probelauf session stop %s --again --at "
         "TIME' corrects that time",
-        strbuf_str(&when), work_session_tail(session->id));
+        strbuf_str(&when), uuid_tail(session->id));
 }
 
 static int may_stop(void *context, struct err *err) {
@@ -312,7 +313,7 @@ static int check_stop(const struct session *session, int64_t at_utc_ns, bool aga
         return err_set(err, -EINVAL, "session-elsewhere",
                        "the session is of machine '%s', not of this one: say when it ended with "
                        "'probelauf session stop %s --at TIME'",
-                       session->host ? session->host : "", work_session_tail(session->id));
+                       session->host ? session->host : "", uuid_tail(session->id));
     if (at_utc_ns > 0 && session_axis(session, at_utc_ns, now_utc_ns) < 0.0) {
         AUTO_STRBUF struct strbuf began = STRBUF_INIT;
         add_time(&began, session->started_utc_ns);

@@ -7,6 +7,7 @@
 
 #include "base/root.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "probe/machine-key.h"
 #include "work/session-parts.h"
 
@@ -184,11 +185,6 @@ int work_sessions_glimpse_one(struct runs *runs, const char *id, struct work_ses
 
 /* ---- finding one ---- */
 
-const char *work_session_tail(const char *id) {
-    size_t length = strlen(id);
-    return length > 8 ? id + length - 8 : id;
-}
-
 int work_session_find_running(const struct work_sessions *sessions,
                               const struct session **ret_session, struct err *err) {
     const struct session *first = session_running(&sessions->list);
@@ -202,8 +198,8 @@ int work_session_find_running(const struct work_sessions *sessions,
             return err_set(err, -EEXIST, "session-ambiguous",
                            "two sessions run on this machine, %s of '%s' and %s of '%s': say which "
                            "one ('--session SESSION' with note, 'session stop SESSION')",
-                           work_session_tail(first->id), first->host ? first->host : "",
-                           work_session_tail(other->id), other->host ? other->host : "");
+                           uuid_tail(first->id), first->host ? first->host : "",
+                           uuid_tail(other->id), other->host ? other->host : "");
     *ret_session = first;
     return 0;
 }
