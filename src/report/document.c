@@ -35,7 +35,7 @@ void document_add_cause(struct strbuf *out, const struct run *run) {
     const struct run_incident *incident = run_text_cause(run);
     const char *text = incident ? incident->line : json_get_text(run->end, "start_error", NULL);
     if (!text && !incident)
-        text = facts_outcome_meaning(run->outcome);
+        text = facts_run_meaning(run);
     strbuf_add_str(out, document_cause_name(run));
     if (text)
         strbuf_printf(out, ": %s", text);

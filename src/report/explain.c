@@ -162,8 +162,8 @@ static const char *without_incident(const struct report_explain *explain) {
         return _("the text is empty");
     if (explain->is_unfinished)
         return _("there is nothing to explain: no end was seen");
-    if (explain->is_unseen)
-        return _("how a process ends that ran before is told to its parent alone");
+    if (explain->meaning)
+        return explain->meaning;
     const char *meaning = explain->has_outcome ? facts_outcome_meaning(explain->outcome) : NULL;
     if (meaning)
         return meaning;
@@ -247,6 +247,8 @@ void report_run_explain_text(const struct run *run, struct report_style style, s
     struct report_explain explain = explain_of(run, items);
     explain.ending = strbuf_str(&ending);
     explain.is_unfinished = facts_goes_on(run);
-    explain.is_unseen = facts_is_attached(run) && run->outcome == OUTCOME_ENDED;
+    explain.meaning = facts_is_attached(run) && run->outcome == OUTCOME_ENDED
+                          ? _("how a process ends that ran before is told to its parent alone")
+                          : facts_run_meaning(run);
     report_explain_text(&explain, style, out);
 }

@@ -114,6 +114,11 @@ struct quantity facts_stopped(const struct run *run) {
     return q;
 }
 
+static bool was_inherited(const struct run *run, const char *stream) {
+    const json_t *started = json_get_object(json_get_object(run->start, "streams"), stream);
+    return strcmp(json_get_text(started, "tee", ""), "inherited") == 0;
+}
+
 /* Nobody looked to the end: the monitor was lost, or descendants were left that may still write. */
 static bool stream_went_on(const struct run *run) {
     return run->outcome == OUTCOME_LOST || json_get_bool(run->end, "monitor_lost", 0) ||
@@ -122,10 +127,9 @@ static bool stream_went_on(const struct run *run) {
 
 struct quantity facts_stream_bytes(const struct run *run, const char *stream, const char *key) {
     const json_t *ended = json_get_object(json_get_object(run->end, "streams"), stream);
-    const json_t *started = json_get_object(json_get_object(run->start, "streams"), stream);
     enum quantity_reason reason = facts_open_reason(run);
     const char *detail = NULL;
-    if (strcmp(json_get_text(started, "tee", ""), "inherited") == 0) {
+    if (was_inherited(run, stream)) {
         reason = QUANTITY_NOT_VISIBLE;
         detail = _("the stream was inherited: its bytes do not pass here");
     }
@@ -435,6 +439,13 @@ const char *facts_validity_name(enum run_validity validity) {
         return "invalid";
     }
     return "unchecked";
+}
+
+const char *facts_run_meaning(const struct run *run) {
+    bool is_unread = was_inherited(run, "stdout") || was_inherited(run, "stderr");
+    if (run->outcome == OUTCOME_FAILED && is_unread)
+        return _("the command says so; not all of its output was read");
+    return facts_outcome_meaning(run->outcome);
 }
 
 const char *facts_outcome_meaning(enum outcome_class outcome) {

@@ -88,6 +88,8 @@ const char *facts_validity_name(enum run_validity validity); /* "unchecked", "va
 /* What a class means where no incident explains it, one translated sentence; NULL where the class
  * says it all. */
 const char *facts_outcome_meaning(enum outcome_class outcome);
+/* The same of a run: of output that nobody read it says that, not that it shows no cause. */
+const char *facts_run_meaning(const struct run *run);
 
 /* "exit code 1", "signal 9 (SIGKILL)", "status not known": how the command ended, translated. */
 void facts_ending(const struct run *run, struct strbuf *out);

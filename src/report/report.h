@@ -40,10 +40,10 @@ struct report_explain {
     const char *run; /* id; NULL for plain text */
     bool has_outcome;
     enum outcome_class outcome;
-    const char *ending; /* "exit code 1"; NULL: not known */
-    bool is_unfinished; /* only the watching ended: nothing of it has ended */
-    bool is_unseen;     /* it ran before it was attached to: how it ended is told to nobody */
-    bool is_empty;      /* a text without a byte */
+    const char *ending;  /* "exit code 1"; NULL: not known */
+    bool is_unfinished;  /* only the watching ended: nothing of it has ended */
+    bool is_empty;       /* a text without a byte */
+    const char *meaning; /* of a run: what its class means where there is no incident; else NULL */
     const struct report_explain_item *items;
     size_t count;
     const char *const *tail; /* last lines of the output, shown where no rule knows the cause */

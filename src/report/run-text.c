@@ -172,7 +172,7 @@ static void header_outcome(struct strbuf *out, struct report_style style, const 
     const struct run_incident *cause = run_text_cause(run);
     if (!cause && !json_get_text(run->end, "start_error", NULL) &&
         !(facts_is_attached(run) && run->outcome == OUTCOME_ENDED))
-        run_text_row(out, style, "", facts_outcome_meaning(run->outcome));
+        run_text_row(out, style, "", facts_run_meaning(run));
     if (cause && cause->line)
         run_text_row(out, style, _("shown by"), cause->line);
     const struct incident_info *info = cause ? incident_info(cause->name) : NULL;

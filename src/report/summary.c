@@ -89,7 +89,7 @@ static void cause(struct strbuf *out, struct report_style style, const struct ru
         return;
     }
     const struct run_incident *incident = run_text_cause(run);
-    const char *meaning = facts_outcome_meaning(run->outcome);
+    const char *meaning = facts_run_meaning(run);
     bool is_told =
         run->outcome == OUTCOME_LOST || is_end_unseen(run); /* by a note; by the ending */
     if (!incident && meaning && !is_told)

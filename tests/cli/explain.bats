@@ -191,3 +191,14 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 200000)'
     run probelauf explain ./folder
     fails 1 text-unreadable
 }
+
+@test "of output that was not read it is not said that it shows no cause" {
+    run probelauf run -q --tee none -- sh -c 'echo "CUDA out of memory. Tried to allocate 1.00 GiB" >&2; exit 1'
+    run probelauf explain @1
+    has "not all of its output was read"
+    run probelauf show @1
+    has "not all of its output was read"
+    run bash -c '"$PROBELAUF" run -q -- sh -c "echo no wording of ours >&2; exit 1" 2>&1 | cat'
+    run probelauf explain @1
+    has "its output shows no cause that a rule knows"
+}
