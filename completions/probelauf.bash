@@ -21,11 +21,11 @@ _probelauf_other_command() {
     fi
 }
 
-_probelauf_commands='init doctor check run mark log show compare annotate explain estimate block session report import export ledger config completion help'
+_probelauf_commands='init doctor check run mark log show compare annotate explain estimate next decide block session report review import export ledger config completion help'
 
 _probelauf_takes_value() {
     case $1 in
-    --attach|--condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--ready|--gpu|--max-time|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
+    --attach|--condition|-c|--block|--env|--step|--purpose|--phase|--pattern|--ready|--gpu|--max-time|--max-cost|--offer|--grace|--linger|--retry|--input|--output|--expect|--note|--change|--tee|--ledger|--journal-dir|--plan|--lang|--color) return 0 ;;
     esac
     return 1
 }
@@ -65,50 +65,61 @@ _probelauf() {
         prev=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     case $command:$prev in
+    init:--paper) _probelauf_words "fast-kvzip linearard adkv list" "$cur"; return ;;
     init:--output|init:-o) _probelauf_files "$cur"; return ;;
     init:--title) return ;;
-    doctor:--env|doctor:--weights) return ;;
+    doctor:--env|doctor:--repo|doctor:--only|doctor:--weights) return ;;
     run:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     run:--phase) _probelauf_words "setup transfer data load preprocess compute write evaluate fix teardown" "$cur"; return ;;
     run:--input) _probelauf_files "$cur"; return ;;
     run:--output) _probelauf_files "$cur"; return ;;
     run:--tee) _probelauf_words "auto none" "$cur"; return ;;
-    run:--attach|run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--ready|run:--gpu|run:--max-time|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
+    run:--attach|run:--condition|run:-c|run:--block|run:--env|run:--step|run:--pattern|run:--ready|run:--gpu|run:--max-time|run:--max-cost|run:--offer|run:--grace|run:--linger|run:--retry|run:--expect|run:--note|run:--change) return ;;
     mark:--items|mark:--length|mark:--batch|mark:--shape|mark:--result|mark:--note) return ;;
     log:--outcome) _probelauf_words "running ok failed start_failed gpu_oom host_oom shm_exhausted disk_full access_denied dependency gpu_fault budget interrupted killed preempted ended lost" "$cur"; return ;;
     log:--purpose) _probelauf_words "trial function-test work" "$cur"; return ;;
     log:--limit|log:--after|log:--since|log:--text|log:--session) return ;;
     annotate:--why|annotate:--change|annotate:--disposition|annotate:--note) return ;;
-    estimate:--repeat|estimate:--env|estimate:--set|estimate:--freeze|estimate:--compare|estimate:--seed) return ;;
-    block:--env) return ;;
+    estimate:--assume-class) _probelauf_words "training-steps training-goal inference command any list" "$cur"; return ;;
+    estimate:--repeat|estimate:--env|estimate:--offer|estimate:--set|estimate:--freeze|estimate:--compare|estimate:--seed) return ;;
+    next:--env|next:--within|next:--limit|next:--seed) return ;;
+    decide:--env|decide:--keep) return ;;
+    block:--env|block:--lanes|block:--gpus|block:--retry|block:--max-time|block:--max-cost|block:--offer|block:--why) return ;;
     session:--reason) _probelauf_words "unknown approval decision correction data-missing file-missing waiting-for-authors manual-action preparing-next failure-handling" "$cur"; return ;;
     session:--offer|session:--env|session:--gpus|session:--note|session:--began|session:--at|session:--gap|session:--from|session:--to|session:--session|session:--after|session:--every|session:--exec|session:--limit|session:--behind) return ;;
     report:--format) _probelauf_words "markdown json csv" "$cur"; return ;;
+    report:--for) _probelauf_words "generic rental neurips nairr access cscs genci nhr" "$cur"; return ;;
     report:--output|report:-o) _probelauf_files "$cur"; return ;;
     report:--env|report:--limit) return ;;
+    review:--format) _probelauf_words "csv markdown" "$cur"; return ;;
+    review:--output|review:-o) _probelauf_files "$cur"; return ;;
+    review:--estimate|review:--env|review:--part|review:--cause|review:--why) return ;;
     export:--output|export:-o) _probelauf_files "$cur"; return ;;
     ledger:--older-than|ledger:--study) return ;;
     *:--journal-dir) _probelauf_files "$cur"; return ;;
-    *:--lang) _probelauf_words "en" "$cur"; return ;;
+    *:--lang) _probelauf_words "en de fr ko" "$cur"; return ;;
     *:--color) _probelauf_words "auto always never" "$cur"; return ;;
     *:--ledger) return ;;
     esac
     if [[ $cur == -* ]]; then
         case $command in
-        init) _probelauf_words "--title --output --plan --lang --color --quiet --verbose --help" "$cur" ;;
-        doctor) _probelauf_words "--env --weights --snippet --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        init) _probelauf_words "--title --paper --output --plan --lang --color --quiet --verbose --help" "$cur" ;;
+        doctor) _probelauf_words "--env --repo --only --weights --snippet --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         check) _probelauf_words "--plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        run) _probelauf_words "--attach --condition --block --env --step --purpose --phase --pattern --ready --gpu --max-time --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
+        run) _probelauf_words "--attach --condition --block --env --step --purpose --phase --pattern --ready --gpu --max-time --max-cost --offer --grace --linger --retry --input --output --expect --note --change --tee --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
         mark) _probelauf_words "--end --items --length --batch --shape --result --note --lang --quiet --help" "$cur" ;;
         log) _probelauf_words "--limit --after --outcome --purpose --since --text --session --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         show) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         compare) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
         annotate) _probelauf_words "--invalid --valid --why --change --disposition --note --ledger --journal-dir --plan --lang --color --quiet --verbose --help" "$cur" ;;
         explain) _probelauf_words "--ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
-        estimate) _probelauf_words "--repeat --env --set --freeze --compare --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        block) _probelauf_words "--env --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        estimate) _probelauf_words "--repeat --env --offer --set --freeze --compare --assume-class --studies --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        next) _probelauf_words "--env --within --limit --seed --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        decide) _probelauf_words "--env --keep --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        block) _probelauf_words "--env --lanes --gpus --retry --max-time --max-cost --offer --dry-run --why --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         session) _probelauf_words "--offer --env --gpus --note --began --at --again --reason --gap --from --to --session --after --every --exec --limit --behind --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
-        report) _probelauf_words "--format --output --env --limit --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        report) _probelauf_words "--format --for --output --env --limit --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
+        review) _probelauf_words "--estimate --env --part --cause --why --log --format --output --ledger --journal-dir --plan --json --lang --color --quiet --verbose --help" "$cur" ;;
         import) _probelauf_words "--ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         export) _probelauf_words "--all --text --output --ledger --journal-dir --lang --color --quiet --verbose --help" "$cur" ;;
         ledger) _probelauf_words "--older-than --study --yes --ledger --journal-dir --json --lang --color --quiet --verbose --help" "$cur" ;;
@@ -131,9 +142,13 @@ _probelauf() {
     annotate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
     explain:*) _probelauf_files "$cur" ;;
     estimate:*) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
+    next:*) _probelauf_words "" "$cur" ;;
+    decide:*) _probelauf_words "" "$cur" ;;
     block:list) _probelauf_words "" "$cur" ;;
     block:freeze) _probelauf_words "" "$cur" ;;
-    block:*) _probelauf_words "list freeze" "$cur" ;;
+    block:run) _probelauf_words "" "$cur" ;;
+    block:gate) _probelauf_words "" "$cur" ;;
+    block:*) _probelauf_words "list freeze run gate" "$cur" ;;
     session:start) _probelauf_words "" "$cur" ;;
     session:stop) _probelauf_words "" "$cur" ;;
     session:status) _probelauf_words "" "$cur" ;;
@@ -142,6 +157,7 @@ _probelauf() {
     session:list) _probelauf_words "" "$cur" ;;
     session:*) _probelauf_words "start stop status note watch list" "$cur" ;;
     report:*) _probelauf_words "" "$cur" ;;
+    review:*) _probelauf_words "" "$cur" ;;
     import:journal) _probelauf_files "$cur" ;;
     import:*) _probelauf_words "journal" "$cur" ;;
     export:journal) _probelauf_words "@1 @2 @3 @4 @5" "$cur" ;;
@@ -156,7 +172,7 @@ _probelauf() {
     config:*) _probelauf_words "" "$cur" ;;
     completion:bash) _probelauf_words "" "$cur" ;;
     completion:*) _probelauf_words "bash" "$cur" ;;
-    help:*) _probelauf_words "init doctor check run mark log show compare annotate explain estimate block session report import export ledger config completion help" "$cur" ;;
+    help:*) _probelauf_words "init doctor check run mark log show compare annotate explain estimate next decide block session report review import export ledger config completion help" "$cur" ;;
     esac
 }
 

@@ -7,8 +7,9 @@
 
 #include <stdint.h>
 
-#define NS_PER_S  INT64_C(1000000000)
-#define NS_PER_MS INT64_C(1000000)
+#define NS_PER_S   INT64_C(1000000000)
+#define NS_PER_DAY (INT64_C(86400) * NS_PER_S)
+#define NS_PER_MS  INT64_C(1000000)
 
 struct clock_stamp {
     int64_t mono_ns; /* CLOCK_MONOTONIC: stops while the machine is suspended */

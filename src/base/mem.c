@@ -76,8 +76,11 @@ void mem_free_ptr(void *pointer_to_pointer) {
 
 /* ---- arena ---- */
 
-#define ARENA_ALIGNMENT  ((size_t)16)
+#define ARENA_ALIGNMENT ((size_t)16)
+/* Small arenas stay small; of large ones the chunks grow, so that the heap's end does not move at
+ * every turn (giving memory back to the system costs more than what is done with it). */
 #define ARENA_CHUNK_SIZE ((size_t)8192)
+#define ARENA_CHUNK_MOST ((size_t)262144)
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -87,10 +90,13 @@ struct arena_chunk {
 
 struct arena {
     struct arena_chunk *chunks; /* the first one is being filled */
+    size_t chunk_size;          /* of the next one */
 };
 
 struct arena *arena_new(void) {
-    return mem_alloc(sizeof(struct arena));
+    struct arena *arena = mem_alloc(sizeof *arena);
+    arena->chunk_size = ARENA_CHUNK_SIZE;
+    return arena;
 }
 
 struct arena *arena_free(struct arena *arena) {
@@ -118,7 +124,7 @@ static struct arena_chunk *arena_add_chunk(struct arena *arena, size_t size) {
     chunk->size = size;
     /* A large piece gets a chunk of its own behind the one being filled, whose rest stays usable.
      */
-    if (size > ARENA_CHUNK_SIZE && arena->chunks != NULL) {
+    if (size > arena->chunk_size && arena->chunks != NULL) {
         chunk->next = arena->chunks->next;
         arena->chunks->next = chunk;
     } else {
@@ -134,10 +140,13 @@ void *arena_alloc(struct arena *arena, size_t bytes) {
         out_of_memory();
     rounded &= ~(ARENA_ALIGNMENT - 1);
     struct arena_chunk *chunk = arena->chunks;
-    if (rounded > ARENA_CHUNK_SIZE)
+    if (rounded > arena->chunk_size)
         chunk = arena_add_chunk(arena, rounded);
-    else if (chunk == NULL || chunk->size - chunk->used < rounded)
-        chunk = arena_add_chunk(arena, ARENA_CHUNK_SIZE);
+    else if (chunk == NULL || chunk->size - chunk->used < rounded) {
+        chunk = arena_add_chunk(arena, arena->chunk_size);
+        if (arena->chunk_size < ARENA_CHUNK_MOST)
+            arena->chunk_size *= 2;
+    }
     void *memory = chunk->data + chunk->used;
     chunk->used += rounded;
     return memory;

@@ -21,6 +21,8 @@ struct msg_entry {
 struct msg_catalog {
     const char *language; /* "de" */
     enum msg_plural_rule plural;
+    char decimal;     /* sign between the whole and the fraction */
+    const char *date; /* y, m, d stand for the parts, all else for itself: "d.m.y" */
     const struct msg_entry *entries;
     size_t count; /* 0: not translated yet, English is in force */
 };

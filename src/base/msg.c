@@ -6,8 +6,11 @@
  */
 #include "base/msg.h"
 
+#include "base/clock.h"
 #include "base/msg-catalog.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct msg_catalog *current = &msg_catalogs[0];
@@ -68,4 +71,93 @@ const char *msg_set_language(const char *language) {
     const struct msg_catalog *found = msg_catalog_of(language);
     current = found != NULL && found->count > 0 ? found : &msg_catalogs[0];
     return current->language;
+}
+
+const char *msg_language(void) {
+    return current->language;
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static void replace_points(char *text, size_t length) {
+    for (size_t i = 1; i + 1 < length; i++)
+        if (text[i] == '.' && is_digit(text[i - 1]) && is_digit(text[i + 1]))
+            text[i] = current->decimal;
+}
+
+const char *msg_decimal(char out[MSG_DECIMAL_SIZE], const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    int length = vsnprintf(out, MSG_DECIMAL_SIZE, fmt, args);
+    va_end(args);
+    if (length < 0)
+        out[0] = '\0';
+    replace_points(out, strlen(out));
+    return out;
+}
+
+void msg_add_decimal(struct strbuf *out, const char *number) {
+    size_t start = out->length;
+    strbuf_add_str(out, number);
+    if (out->length > start)
+        replace_points(out->data + start, out->length - start);
+}
+
+/* Digits and hyphens of "2026-11-30", and no digit behind them. */
+static bool begins_with_date(const char *text) {
+    static const char shape[] = "dddd-dd-dd";
+    for (size_t i = 0; shape[i] != '\0'; i++)
+        if (shape[i] == 'd' ? !is_digit(text[i]) : text[i] != '-')
+            return false;
+    return !is_digit(text[sizeof shape - 1]);
+}
+
+void msg_add_date(struct strbuf *out, const char *iso) {
+    if (!begins_with_date(iso)) {
+        strbuf_add_str(out, iso);
+        return;
+    }
+    for (const char *part = current->date; *part != '\0'; part++) {
+        if (*part == 'y')
+            strbuf_add(out, iso, 4);
+        else if (*part == 'm')
+            strbuf_add(out, iso + 5, 2);
+        else if (*part == 'd')
+            strbuf_add(out, iso + 8, 2);
+        else
+            strbuf_add_char(out, *part);
+    }
+    strbuf_add_str(out, iso + 10);
+}
+
+const char *msg_date(char out[MSG_DATE_SIZE], const char *iso) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    msg_add_date(&text, iso);
+    (void)snprintf(out, MSG_DATE_SIZE, "%s", strbuf_str(&text));
+    return out;
+}
+
+/* "2026-11-30 12:34:56" */
+static void format_time(struct strbuf *text, int64_t utc_ns) {
+    clock_format_utc(utc_ns, text);
+    char *dot = strrchr(text->data, '.'), *between = strchr(text->data, 'T');
+    if (dot != NULL)
+        *dot = '\0';
+    if (between != NULL)
+        *between = ' ';
+}
+
+void msg_add_time(struct strbuf *out, int64_t utc_ns) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    format_time(&text, utc_ns);
+    msg_add_date(out, text.data);
+}
+
+void msg_add_clock(struct strbuf *out, int64_t utc_ns) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    format_time(&text, utc_ns);
+    const char *between = strchr(text.data, ' ');
+    strbuf_add_str(out, between != NULL ? between + 1 : text.data);
 }

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -28,10 +27,16 @@ void cli_start(void) {
     can_speak = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 }
 
+static bool hushed;
+
+void cli_hush(bool hush) {
+    hushed = hush;
+}
+
 /* One write, so that lines of several processes do not mix. What cannot be said is not said: a
  * reader that has gone must not change how `run` ends. */
 void cli_say(const struct strbuf *text) {
-    if (!can_speak) {
+    if (!can_speak || hushed) {
         return;
     }
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
@@ -130,16 +135,9 @@ static bool is_dumb(void) {
     return term != NULL && strcmp(term, "dumb") == 0;
 }
 
-/* The first of the locale's variables that is set decides (POSIX, 8.2); "de_DE.UTF-8", "C.utf8". */
-static bool says_utf8(void) {
-    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-        const char *value = variable(names[i]);
-        if (value != NULL) {
-            return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
-        }
-    }
-    return false;
+/* Texts in English need no other characters; those of the other languages cannot do without. */
+static bool wants_ascii(void) {
+    return strcmp(msg_language(), "en") == 0 && (is_dumb() || !settings_says_utf8());
 }
 
 /* no-color.org: the variable asks for none unless an option or the configuration says so;
@@ -174,7 +172,7 @@ static int terminal_width(int fd) {
 
 struct report_style cli_style(int fd) {
     return (struct report_style){
-        .ascii = is_dumb() || !says_utf8(),
+        .ascii = wants_ascii(),
         .color = wants_color(fd),
         .width = terminal_width(fd),
         .verbose = opt_common.verbose,

@@ -29,6 +29,9 @@ int cli_error(const struct err *err);
 /* The same with "(see 'probelauf help NAME')"; command NULL: "(see 'probelauf help')". Returns
  * EXIT_CODE_USAGE. */
 int cli_usage_error(const char *command, const struct err *err);
+/* While true, cli_say and what goes through it say nothing: what is done a second time has been
+ * complained of before. */
+void cli_hush(bool hush);
 /* "probelauf: warning: text"; nothing for "". */
 void cli_warning(const char *text);
 /* "probelauf: text", not with --quiet: a line about what was done, on standard error. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* probelauf block list|freeze: what the blocks of the plan have come to, and settling what the runs
- * of one rest on. Never writes to the plan. */
+ * of one rest on; and the table of all its verbs. Never writes to the plan. */
+#include "cli/block-verbs.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/view-study.h"
@@ -14,15 +15,76 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *opt_env;
+#define RETRY_MAX    100
+#define DURATION_MAX (INT64_C(10) * 365 * 24 * 3600 * NS_PER_S)
+
+struct block_opts block_opts = {.retry = -1};
 
 static const struct opt_spec block_options[] = {
     {.name = "env",
      .type = OPT_TEXT,
-     .target = &opt_env,
+     .target = &block_opts.env,
      .argument = N_("ID"),
-     .verbs = "list",
-     .help = N_("The environment of the plan that evidence is wanted for (without it the first).")},
+     .verbs = "list run gate",
+     .help = N_("The environment of the plan that evidence is wanted for (without it the first; "
+                "run: that of the session that runs here).")},
+    {.name = "lanes",
+     .type = OPT_COUNT,
+     .target = &block_opts.lanes,
+     .argument = N_("N"),
+     .verbs = "run",
+     .min = 1,
+     .max = 64,
+     .help = N_("How many runs go on side by side (without it as the plan says, else 1).")},
+    {.name = "gpus",
+     .type = OPT_TEXT,
+     .target = &block_opts.gpus,
+     .argument = N_("LIST"),
+     .verbs = "run",
+     .help = N_("GPUs as CUDA_VISIBLE_DEVICES takes them: 0,1 is shared evenly among the lanes, "
+                "'0,1;2,3' are the sets of two lanes. Without it those that are visible.")},
+    {.name = "retry",
+     .type = OPT_COUNT,
+     .target = &block_opts.retry,
+     .argument = N_("N"),
+     .verbs = "run",
+     .max = RETRY_MAX,
+     .help = N_("Repeats of an attempt that failed in a way that a repeat can cure (without it "
+                "the plan's retry.max).")},
+    {.name = "max-time",
+     .type = OPT_DURATION,
+     .target = &block_opts.max_time_ns,
+     .argument = N_("DURATION"),
+     .verbs = "run",
+     .min = 1,
+     .max = DURATION_MAX,
+     .help = N_("Start nothing that would not fit into this time, and stop what goes beyond.")},
+    {.name = "max-cost",
+     .type = OPT_TEXT,
+     .target = &block_opts.max_cost,
+     .argument = N_("AMOUNT"),
+     .verbs = "run",
+     .help = N_("The same for what a rental of that time would cost, such as 20EUR; needs exactly "
+                "one usable offer of the plan.")},
+    {.name = "offer",
+     .type = OPT_TEXT,
+     .target = &block_opts.offer,
+     .argument = N_("ID"),
+     .needs = "max-cost",
+     .verbs = "run",
+     .help = N_("The offer that --max-cost is counted by (without it the session's, or the only "
+                "usable one).")},
+    {.name = "dry-run",
+     .type = OPT_FLAG,
+     .target = &block_opts.dry_run,
+     .verbs = "run",
+     .help = N_("Only show what would be run, in which order, and what stands in the way.")},
+    {.name = "why",
+     .type = OPT_TEXT,
+     .target = &block_opts.why,
+     .argument = N_("TEXT"),
+     .verbs = "gate",
+     .help = N_("The reason of the answer.")},
     {.name = NULL},
 };
 
@@ -33,7 +95,7 @@ static int block_list(int argc, char **argv) {
     (void)argv;
     AUTO_VIEW_STUDY struct view_study view = {0};
     struct err err = ERR_INIT;
-    const struct work_study_options options = {.environment = opt_env, .look_at_code = true};
+    const struct work_study_options options = {.environment = block_opts.env, .look_at_code = true};
     if (view_study_open(&options, &view, &err) < 0) {
         return cli_error(&err);
     }
@@ -173,18 +235,48 @@ static const struct command_verb block_verbs[] = {
      .max_args = 1,
      .operand = "",
      .run = block_freeze},
+    {.name = "run",
+     .summary =
+         N_("Run what is left of a block, steps first, in lanes; the same command again goes "
+            "on where it was."),
+     .usage = N_("BLOCK [--lanes N] [--gpus LIST] [--dry-run]"),
+     .min_args = 1,
+     .max_args = 1,
+     .json = true,
+     .operand = "",
+     .run = block_run},
+    {.name = "gate",
+     .summary = N_("The question at the end of a block, with its criteria; or the answer to it."),
+     .usage = N_("BLOCK [go-on|change-environment|limit --why TEXT]"),
+     .min_args = 1,
+     .max_args = 2,
+     .json = true,
+     .operand = "",
+     .run = block_gate},
     {.name = NULL},
 };
 
 const struct command command_block = {
     .name = "block",
-    .summary = N_("The blocks of the plan: what they have come to, and freezing one."),
+    .summary = N_("The blocks of the plan: what they have come to, freezing and running one."),
     .details =
         N_("Freezing keeps the digest of the code under code.paths and of all inputs that the "
-           "block names. It needs code that is committed, and no open fact in the way."),
+           "block names. It needs code that is committed, and no open fact in the way.\n"
+           "A block is run until every condition has its planned valid runs; what fails in a way "
+           "that a repeat does not cure is left out and said. Nothing is run (status 3) while "
+           "open facts or data protection stand in the way, or a block that this one needs has no "
+           "answer 'go-on' at its gate. Status 1: not complete. The output of each run is a file "
+           "beside the ledger. Ctrl-C reaches all runs; whether the runner is ended or killed, the "
+           "same command goes on, and no run is made twice."),
     .examples = N_("probelauf block list  # every block and condition, with reasons\n"
                    "probelauf block list --json  # for programs\n"
-                   "probelauf block freeze compare  # before the main experiment\n"),
+                   "probelauf block freeze compare  # before the main experiment\n"
+                   "probelauf block run compare --dry-run  # what would be run, and what stands in "
+                   "the way\n"
+                   "probelauf block run compare --lanes 2 --gpus 0,1  # two at a time, a GPU each\n"
+                   "probelauf block run compare --max-time 8h  # what fits into this night\n"
+                   "probelauf block gate validate  # what it has come to, and the criteria\n"
+                   "probelauf block gate validate go-on --why 'result within 1%, code stable'\n"),
     .options = block_options,
     .verbs = block_verbs,
     .operand = "",

@@ -9,8 +9,10 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "forecast/predict.h"
+#include "report/classes.h"
 #include "report/studies.h"
 #include "report/study.h"
+#include "work/calibration.h"
 #include "work/estimate.h"
 #include "work/find-plan.h"
 #include "work/studies.h"
@@ -21,16 +23,26 @@
 
 static int64_t opt_repeat;
 static int64_t opt_seed = (int64_t)PREDICT_SEED;
-static const char *opt_env, *opt_freeze, *opt_compare;
+static const char *opt_env, *opt_offer, *opt_freeze, *opt_compare, *opt_class;
 static bool opt_studies;
 static struct opt_list opt_set;
+
+#define CLASS_LIST "list"
+
+/* What --assume-class takes: the names of the classes, and a word that lists them. */
+static const char *class_word(size_t index) {
+    size_t count = forecast_class_count();
+    return index < count    ? forecast_class_name(forecast_class_at(index))
+           : index == count ? CLASS_LIST
+                            : NULL;
+}
 
 static const struct opt_spec estimate_options[] = {
     {.name = "repeat",
      .type = OPT_COUNT,
      .target = &opt_repeat,
      .argument = N_("N"),
-     .conflicts = "env set freeze compare studies",
+     .conflicts = "env offer set freeze compare studies",
      .min = 1,
      .max = (int64_t)REPEAT_MAX,
      .help = N_("Without a plan: the number of further runs like the measured ones.")},
@@ -39,6 +51,11 @@ static const struct opt_spec estimate_options[] = {
      .target = &opt_env,
      .argument = N_("ID"),
      .help = N_("The environment of the plan that is estimated for (without it the first).")},
+    {.name = "offer",
+     .type = OPT_TEXT,
+     .target = &opt_offer,
+     .argument = N_("ID"),
+     .help = N_("The offer that amounts are computed by (without it the cheapest usable one).")},
     {.name = "set",
      .type = OPT_LIST,
      .target = &opt_set,
@@ -56,10 +73,18 @@ static const struct opt_spec estimate_options[] = {
      .argument = N_("NAME"),
      .conflicts = "freeze",
      .help = N_("What changed since the estimate of that name was kept, and why.")},
+    {.name = "assume-class",
+     .type = OPT_CHOICE,
+     .target = &opt_class,
+     .argument = N_("CLASS"),
+     .conflicts = "repeat set freeze compare studies",
+     .words = class_word,
+     .help = N_("Show apart, in no total, what it would be if the work varied as this kind of work "
+                "did elsewhere; 'list' describes the classes.")},
     {.name = "studies",
      .type = OPT_FLAG,
      .target = &opt_studies,
-     .conflicts = "env set freeze compare seed",
+     .conflicts = "env offer set freeze compare seed",
      .help = N_("Add up the newest kept estimate of every study in the ledger, by extent and "
                 "recurrence.")},
     {.name = "seed",
@@ -152,22 +177,44 @@ static int read_settings(const struct plan *plan, struct arena *arena,
     return 0;
 }
 
+/* What is left to do, and what it costs. */
+struct made {
+    struct estimate estimate;
+    struct cost cost;
+};
+
 static int make(const struct view_study *view, const struct estimate_setting *settings,
-                size_t count, struct estimate *ret, struct err *err) {
+                size_t count, struct made *ret, struct err *err) {
     const struct estimate_options options = {
         .settings = settings, .setting_count = count, .seed = (uint64_t)opt_seed};
-    return estimate_make(&view->work.study, &options, view->arena, ret, err);
+    if (opt_offer != NULL && plan_offer_find(view->work.plan, opt_offer) == NULL) {
+        return err_set(err, -EINVAL, "estimate-offer", "the plan has no offer '%s'", opt_offer);
+    }
+    int rc = estimate_make(&view->work.study, &options, view->arena, &ret->estimate, err);
+    if (rc == 0)
+        work_calibration_of_estimate(view->runs, &view->work, view->arena, &ret->estimate);
+    if (rc == 0)
+        cost_make(&ret->estimate, opt_offer, view->arena, &ret->cost);
+    if (rc == 0 && opt_class != NULL)
+        rc = estimate_class_make(&options, forecast_class_find(opt_class), view->arena,
+                                 &ret->estimate, err);
+    return rc;
 }
 
-static void print_estimate(const struct view_study *view, const struct estimate *estimate) {
+static json_t *made_json(const struct made *made) {
+    return report_estimate_json(&made->estimate, &made->cost);
+}
+
+static void print_estimate(const struct view_study *view, const struct made *made) {
     if (opt_common.json) {
-        cli_print_json(report_estimate_json(estimate));
+        cli_print_json(made_json(made));
         return;
     }
     struct report_frozen *frozen;
     size_t count = view_study_frozen(&view->work, view->arena, &frozen);
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    report_estimate_text(estimate, frozen, count, cli_style(STDOUT_FILENO), &text);
+    report_estimate_text(&made->estimate, &made->cost, frozen, count, cli_style(STDOUT_FILENO),
+                         &text);
     cli_print(&text);
 }
 
@@ -199,18 +246,17 @@ static void print_open(size_t count) {
 }
 
 /* What --set changes, and only that. */
-static int print_what_if(const struct view_study *view, const struct estimate *estimate,
-                         struct err *err) {
-    struct estimate plain;
+static int print_what_if(const struct view_study *view, const struct made *made, struct err *err) {
+    struct made plain;
     int rc = make(view, NULL, 0, &plain, err);
     if (rc < 0) {
         return rc;
     }
-    AUTO_JSON json_t *before = report_estimate_json(&plain);
-    AUTO_JSON json_t *after = report_estimate_json(estimate);
+    AUTO_JSON json_t *before = made_json(&plain);
+    AUTO_JSON json_t *after = made_json(made);
     print_change(view, before, after);
     if (!opt_common.json) {
-        print_open(estimate->open_count);
+        print_open(made->estimate.open_count);
     }
     return 0;
 }
@@ -235,8 +281,28 @@ static int unknown_frozen(const struct work_frozen *frozen, size_t count, struct
                          opt_compare);
 }
 
-static int compare(const struct view_study *view, const struct estimate *estimate,
-                   struct err *err) {
+/* What is kept, and what is held against it, in English whatever the language. */
+static int make_document(const struct work_study_options *options, const struct made *here,
+                         json_t **ret_document, struct err *err) {
+    if (strcmp(msg_language(), "en") == 0) {
+        *ret_document = made_json(here);
+        return 0;
+    }
+    AUTO_VIEW_STUDY struct view_study view = {0};
+    struct estimate_setting *settings = NULL;
+    struct made made;
+    const char *language = msg_language();
+    int rc = view_study_open_again(options, &view, err);
+    rc = rc < 0 ? rc : read_settings(view.work.plan, view.arena, &settings, err);
+    rc = rc < 0 ? rc : make(&view, settings, opt_set.count, &made, err);
+    if (rc == 0) {
+        *ret_document = made_json(&made);
+    }
+    (void)msg_set_language(language);
+    return rc;
+}
+
+static int compare(const struct view_study *view, const json_t *after, struct err *err) {
     struct work_frozen *frozen;
     size_t count = work_estimate_frozen(&view->work, &frozen);
     for (size_t i = 0; i < count; i++) {
@@ -247,15 +313,13 @@ static int compare(const struct view_study *view, const struct estimate *estimat
             return err_set(err, -EPROTO, "estimate-foreign", "the frozen estimate '%s': %s",
                            opt_compare, frozen[i].outdated);
         }
-        AUTO_JSON json_t *after = report_estimate_json(estimate);
         print_change(view, frozen[i].estimate, after);
         return 0;
     }
     return unknown_frozen(frozen, count, err);
 }
 
-static int freeze(struct view_study *view, const struct estimate *estimate, struct err *err) {
-    AUTO_JSON json_t *document = report_estimate_json(estimate);
+static int freeze(struct view_study *view, const json_t *document, struct err *err) {
     int rc = work_estimate_freeze(&view->work, &view->place, view->runs, opt_freeze, document, err);
     if (rc == 0) {
         AUTO_FREE char *note = mem_printf(
@@ -269,22 +333,27 @@ static int freeze(struct view_study *view, const struct estimate *estimate, stru
 static int estimate_plan(struct err *err) {
     AUTO_VIEW_STUDY struct view_study view = {0};
     struct estimate_setting *settings = NULL;
-    struct estimate estimate;
-    const struct work_study_options options = {.environment = opt_env, .look_at_code = true};
+    struct made made;
+    const struct work_study_options options = {
+        .environment = opt_env, .look_at_code = true, .look_at_past = true};
     int rc = view_study_open(&options, &view, err);
     rc = rc < 0 ? rc : read_settings(view.work.plan, view.arena, &settings, err);
-    rc = rc < 0 ? rc : make(&view, settings, opt_set.count, &estimate, err);
-    rc = rc < 0 || opt_freeze == NULL ? rc : freeze(&view, &estimate, err);
+    rc = rc < 0 ? rc : make(&view, settings, opt_set.count, &made, err);
+    AUTO_JSON json_t *document = NULL;
+    if (rc == 0 && (opt_freeze != NULL || opt_compare != NULL)) {
+        rc = make_document(&options, &made, &document, err);
+    }
+    rc = rc < 0 || opt_freeze == NULL ? rc : freeze(&view, document, err);
     if (rc < 0) {
         return rc;
     }
     if (opt_compare != NULL) {
-        return compare(&view, &estimate, err);
+        return compare(&view, document, err);
     }
     if (opt_set.count > 0) {
-        return print_what_if(&view, &estimate, err);
+        return print_what_if(&view, &made, err);
     }
-    print_estimate(&view, &estimate);
+    print_estimate(&view, &made);
     return 0;
 }
 
@@ -344,8 +413,21 @@ static int estimate_studies(struct err *err) {
     return 0;
 }
 
+/* ---- --assume-class list ---- */
+
+static void print_classes(void) {
+    if (opt_common.json) {
+        cli_print_json(report_classes_json());
+        return;
+    }
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    report_classes_text(cli_style(STDOUT_FILENO), &text);
+    cli_print(&text);
+}
+
 static bool is_usage(const struct err *err) {
     return str_starts_with(err->id, "usage-") || strcmp(err->id, "estimate-setting") == 0 ||
+           strcmp(err->id, "estimate-offer") == 0 ||
            (strcmp(err->id, "estimate-name") == 0 && err->code == -EINVAL);
 }
 
@@ -356,6 +438,10 @@ static int estimate_main(int argc, char **argv) {
     }
     if (argc == 0 && opt_studies) {
         return estimate_studies(&err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
+    }
+    if (argc == 0 && opt_class != NULL && strcmp(opt_class, CLASS_LIST) == 0) {
+        print_classes();
+        return EXIT_CODE_DONE;
     }
     if (argc > 0) {
         (void)err_set(
@@ -381,25 +467,28 @@ static int estimate_main(int argc, char **argv) {
 const struct command command_estimate = {
     .name = "estimate",
     .summary = N_("Estimate what the plan still takes, or further runs like the measured ones."),
-    .details =
-        N_("What no run has shown is open and named beside every total. With --repeat no plan is "
-           "needed: without RUN the latest finished run is the base, and all runs of the same "
-           "command with the same parameters. An amount of money needs an offer and stays open.\n"
-           "Keys of --set, and of assumptions in the plan; BLOCK may be * for every block:\n"
-           "  BLOCK.runs: runs per condition\n"
-           "  BLOCK.run-time: duration of one run\n"
-           "  BLOCK.failure-rate: share of attempts that fail, 0 to 1\n"
-           "  BLOCK.lost-time: duration lost by one failed attempt\n"
-           "  BLOCK.retry-max: repeats of a failed run\n"
-           "  BLOCK.lanes: runs side by side\n"
-           "  BLOCK.COMPONENT: duration of prepare, data, transfer, fixing, ... as a whole\n"
-           "  step.NAME: duration of one execution of a step"),
-    .usage = N_("[--env ID] [--set KEY=VALUE]... | --studies | --repeat N [RUN...] [options]"),
+    .details = N_(
+        "What no run has shown is open and named beside every total. With --repeat no plan is "
+        "needed: without RUN the latest finished run is the base, and all runs of the same "
+        "command with the same parameters. An amount of money needs a usable offer of the plan.\n"
+        "Keys of --set, and of assumptions in the plan; BLOCK may be * for every block:\n"
+        "  BLOCK.runs: runs per condition\n"
+        "  BLOCK.run-time: duration of one run\n"
+        "  BLOCK.failure-rate: share of attempts that fail, 0 to 1\n"
+        "  BLOCK.lost-time: duration lost by one failed attempt\n"
+        "  BLOCK.retry-max: repeats of a failed run\n"
+        "  BLOCK.lanes: runs side by side\n"
+        "  BLOCK.COMPONENT: duration of prepare, data, transfer, fixing, ... as a whole\n"
+        "  step.NAME: duration of one execution of a step"),
+    .usage = N_("[--env ID] [--offer ID] [--set KEY=VALUE]... [--assume-class CLASS] | --studies | "
+                "--repeat N [RUN...] [options]"),
     .examples =
         N_("probelauf estimate  # the whole plan, with everything that is open\n"
            "probelauf estimate --set compare.runs=5  # what two more runs each would change\n"
+           "probelauf estimate --offer offer-a  # what it costs under this offer\n"
            "probelauf estimate --freeze first  # keep it, to compare with later\n"
            "probelauf estimate --compare first  # what changed since, and why\n"
+           "probelauf estimate --assume-class list  # kinds of work whose spread can be assumed\n"
            "probelauf estimate --repeat 24  # no plan: 24 more runs like the latest one\n"
            "probelauf estimate --repeat 24 @1 @2 @5 --json  # from these runs alone\n"),
     .options = estimate_options,

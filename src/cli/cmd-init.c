@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* probelauf init: a plan to begin with, every fact open. Never replaces anything. */
+/* probelauf init: a plan to begin with, every fact open, or a worked one of the catalogue. Never
+ * replaces anything. */
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 
 #include "base/clock.h"
 #include "base/msg.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "plan/plan.h"
 #include "work/find-plan.h"
@@ -15,7 +17,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *opt_title, *opt_file;
+#define PAPERS_MAX 16u
+
+static const char *opt_title, *opt_file, *opt_paper;
+
+/* The worked plans, then the word that lists them. */
+static const char *paper_at(size_t index) {
+    size_t count = 0;
+    while (plan_catalog_name(count) != NULL) {
+        count++;
+    }
+    return index < count ? plan_catalog_name(index) : index == count ? "list" : NULL;
+}
 
 static const struct opt_spec init_options[] = {
     {.name = "title",
@@ -23,6 +36,13 @@ static const struct opt_spec init_options[] = {
      .target = &opt_title,
      .argument = N_("TEXT"),
      .help = N_("What the study is called in reports.")},
+    {.name = "paper",
+     .type = OPT_TEXT,
+     .target = &opt_paper,
+     .argument = N_("NAME"),
+     .words = paper_at,
+     .help = N_("Write the worked plan of this paper: what is known of it with its sources, the "
+                "rest open. 'list' names the papers there are.")},
     {.short_name = 'o',
      .name = "output",
      .type = OPT_PATH,
@@ -82,6 +102,54 @@ static int create(const char *path, const struct strbuf *text, struct err *err) 
     return rc == -EEXIST ? refuse(path, err) : rc;
 }
 
+static int list_papers(void) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; plan_catalog_name(i) != NULL; i++) {
+        strbuf_printf(&text, "%-12s  %s\n", plan_catalog_name(i), plan_catalog_about(i));
+    }
+    cli_print(&text);
+    return EXIT_CODE_DONE;
+}
+
+static int no_such_paper(const char *name, struct err *err) {
+    AUTO_STRBUF struct strbuf all = STRBUF_INIT;
+    const char *names[PAPERS_MAX];
+    size_t count = 0;
+    while (count < PAPERS_MAX && plan_catalog_name(count) != NULL) {
+        names[count] = plan_catalog_name(count);
+        strbuf_add_next(&all, ", ", names[count++]);
+    }
+    const char *near = str_nearest(name, names, count);
+    if (near != NULL) {
+        return err_set(err, -EINVAL, "paper-unknown",
+                       "there is no worked plan '%s'; did you mean '%s'? There are: %s", name, near,
+                       strbuf_str(&all));
+    }
+    return err_set(err, -EINVAL, "paper-unknown",
+                   "there is no worked plan '%s'; there are: %s; without --paper 'probelauf init' "
+                   "writes a plan with every fact open",
+                   name, strbuf_str(&all));
+}
+
+static void say_done(const char *path) {
+    AUTO_FREE char *done =
+        opt_paper == NULL
+            ? mem_printf(_("wrote '%s', with every fact open"), path)
+            : mem_printf(_("wrote '%s', the worked plan '%s': what is known has its source and the "
+                           "day on which somebody looked there"),
+                         path, opt_paper);
+    cli_note(done);
+    if (opt_paper != NULL) {
+        cli_note(_("next: 'probelauf check' lists what is open and what that stops; put the plan "
+                   "beside the authors' code"));
+        return;
+    }
+    cli_note(_("next: fill in what is known, with its source; 'probelauf check' says what is "
+               "wrong and what is open"));
+    cli_note(_("then: write the block 'validate' and measure its first run, 'probelauf run "
+               "--block validate -- COMMAND'"));
+}
+
 static int init_run(int argc, char **argv) {
     (void)argc;
     (void)argv;
@@ -89,8 +157,16 @@ static int init_run(int argc, char **argv) {
     const char *path = target();
     char id[UUID_TEXT_SIZE];
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (opt_paper != NULL && strcmp(opt_paper, "list") == 0) {
+        return list_papers();
+    }
     uuid_new(clock_utc_ns(), id);
-    plan_starter(id, opt_title, &text);
+    if (opt_paper == NULL) {
+        plan_starter(id, opt_title, &text);
+    } else if (!plan_catalog(opt_paper, id, opt_title, &text)) {
+        (void)no_such_paper(opt_paper, &err);
+        return cli_usage_error("init", &err);
+    }
     if (strcmp(path, "-") == 0) {
         cli_print(&text);
         return EXIT_CODE_DONE;
@@ -98,24 +174,22 @@ static int init_run(int argc, char **argv) {
     if (create(path, &text, &err) < 0) {
         return cli_error(&err);
     }
-    AUTO_FREE char *done = mem_printf(_("wrote '%s', with every fact open"), path);
-    cli_note(done);
-    cli_note(_("next: fill in what is known, with its source; 'probelauf check' says what is "
-               "wrong and what is open"));
-    cli_note(_("then: write the block 'validate' and measure its first run, 'probelauf run "
-               "--block validate -- COMMAND'"));
+    say_done(path);
     return EXIT_CODE_DONE;
 }
 
 const struct command command_init = {
     .name = "init",
-    .summary = N_("Write a plan with every fact open."),
+    .summary = N_("Write a plan with every fact open, or a worked one."),
     .details = N_("The plan says what is to be shown, what is known and what is run. It is yours: "
                   "the program writes it once and only reads it from then on. Keep it beside the "
-                  "code, under version control."),
+                  "code, under version control. What the program itself writes into it is in the "
+                  "language of --lang; the facts of a worked plan are in English, as their sources "
+                  "are."),
     .usage = N_("[options]"),
     .examples = N_("probelauf init  # probelauf.yaml in this folder\n"
                    "probelauf init --title \"Fast KVzip, table 2\"  # the same with a title\n"
+                   "probelauf init --paper fast-kvzip  # a worked plan; --paper list names them\n"
                    "probelauf init -o -  # only show what would be written\n"),
     .options = init_options,
     .min_args = 0,

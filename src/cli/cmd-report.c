@@ -11,6 +11,9 @@
 #include "base/msg.h"
 #include "forecast/predict.h"
 #include "report/study.h"
+#include "work/calibration.h"
+#include "work/decide.h"
+#include "work/review.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -18,7 +21,7 @@
 
 #define RUNS_SHOWN 50
 
-static const char *opt_format, *opt_file, *opt_env;
+static const char *opt_format, *opt_file, *opt_env, *opt_for;
 static int64_t opt_limit = RUNS_SHOWN;
 
 static const char *const formats[] = {"markdown", "json", "csv", NULL};
@@ -30,6 +33,15 @@ static const struct opt_spec report_options[] = {
      .argument = N_("FORMAT"),
      .choices = formats,
      .help = N_("markdown (the report itself), json (all of it) or csv (one line per figure).")},
+    {.name = "for",
+     .type = OPT_CHOICE,
+     .target = &opt_for,
+     .argument = N_("WHOM"),
+     .words = report_for_name,
+     .help =
+         N_("Write for those who decide about machines: a justification of the resources "
+            "(generic, nairr, access, cscs, genci, nhr), a rental brief (rental), the answer to "
+            "a checklist (neurips). Needs a plan.")},
     {.short_name = 'o',
      .name = "output",
      .type = OPT_PATH,
@@ -60,6 +72,9 @@ struct material {
     struct run **loaded;               /* without a plan; owned */
     size_t loaded_count;
     struct estimate estimate;
+    struct cost cost;
+    struct decision decision;
+    struct review review;
     struct report_document document;
 };
 
@@ -75,15 +90,26 @@ static void material_done(struct material *material) {
 #define AUTO_MATERIAL __attribute__((cleanup(material_done)))
 
 static int take_study(struct material *material, struct plan *take_plan, struct err *err) {
-    const struct work_study_options options = {.environment = opt_env, .look_at_code = true};
+    const struct work_study_options options = {
+        .environment = opt_env, .look_at_code = true, .look_at_past = true};
     const struct estimate_options how = {.seed = PREDICT_SEED};
     int rc = work_study_open(take_plan, &options, material->runs, &material->work, err);
     rc = rc < 0 ? rc
                 : estimate_make(&material->work.study, &how, material->arena, &material->estimate,
                                 err);
+    rc = rc < 0 ? rc
+                : work_review_make(&material->work, &material->estimate,
+                                   &(struct work_review_options){.name = NULL}, material->arena,
+                                   &material->review, err);
+    rc = rc < 0 ? rc
+                : work_decide_make(&material->work, opt_env != NULL, material->arena,
+                                   &material->decision, err);
     if (rc < 0) {
         return rc;
     }
+    work_calibration_of_review(material->runs, &material->work, material->arena, &material->review);
+    work_calibration_of_estimate(material->runs, &material->work, material->arena,
+                                 &material->estimate);
     cli_warning(material->work.unreadable);
     struct report_frozen *frozen = NULL;
     struct report_document *document = &material->document;
@@ -91,6 +117,10 @@ static int take_study(struct material *material, struct plan *take_plan, struct 
     document->frozen = frozen;
     document->study = &material->work.study;
     document->estimate = &material->estimate;
+    cost_make(&material->estimate, NULL, material->arena, &material->cost);
+    document->cost = &material->cost;
+    document->decision = &material->decision;
+    document->review = &material->review;
     document->complaints = &material->complaints;
     document->runs = material->work.input.runs;
     document->run_count = material->work.input.run_count;
@@ -135,7 +165,8 @@ static int gather(struct material *material, struct err *err) {
     material->document.now_utc_ns = clock_utc_ns();
     material->document.program = "probelauf " PROBELAUF_VERSION;
     material->document.runs_shown = opt_limit > 0 ? (size_t)opt_limit : SIZE_MAX;
-    int rc = view_plan(material->arena, opt_env != NULL, &plan, &material->complaints, err);
+    int rc = view_plan(material->arena, opt_env != NULL || opt_for != NULL, &plan,
+                       &material->complaints, err);
     if (rc < 0) {
         plan_free_ptr(&plan);
         return rc;
@@ -151,10 +182,13 @@ static int gather(struct material *material, struct err *err) {
 static void render(const struct report_document *document, struct strbuf *out) {
     const char *format = opt_format != NULL ? opt_format : opt_common.json ? "json" : "markdown";
     if (strcmp(format, "json") == 0) {
-        AUTO_JSON json_t *json = report_document_json(document);
+        AUTO_JSON json_t *json =
+            opt_for != NULL ? report_for_json(document, opt_for) : report_document_json(document);
         json_add_pretty(out, json);
     } else if (strcmp(format, "csv") == 0) {
         report_document_csv(document, out);
+    } else if (opt_for != NULL) {
+        report_for_markdown(document, opt_for, out);
     } else {
         report_document_markdown(document, out);
     }
@@ -183,6 +217,14 @@ static int report_main(int argc, char **argv) {
                       "'--json' and '--format %s' cannot be given together", opt_format);
         return cli_usage_error("report", &err);
     }
+    if (opt_for != NULL && opt_format != NULL && strcmp(opt_format, "csv") == 0) {
+        (void)err_set(&err, -EINVAL, "usage-conflict",
+                      "'--for %s' is written as markdown or json, not as csv", opt_for);
+        return cli_usage_error("report", &err);
+    }
+    if (opt_format != NULL && strcmp(opt_format, "markdown") != 0) {
+        (void)msg_set_language("en"); /* for programs: the same in every language */
+    }
     return report(&err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
 }
 
@@ -192,9 +234,10 @@ const struct command command_report = {
     .details = N_("With a plan about its study: facts, scope, blocks, runs, estimate, method. "
                   "Without one about the newest runs. Every figure carries the mark of how it is "
                   "known."),
-    .usage = N_("[--format markdown|json|csv] [-o FILE] [options]"),
+    .usage = N_("[--format markdown|json|csv] [--for WHOM] [-o FILE] [options]"),
     .examples = N_("probelauf report -o report.md  # to hand over\n"
                    "probelauf report --format csv -o figures.csv  # for a spreadsheet\n"
+                   "probelauf report --for generic -o request.md  # to ask for machines\n"
                    "probelauf report --json  # for programs\n"),
     .options = report_options,
     .min_args = 0,

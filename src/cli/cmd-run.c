@@ -13,9 +13,11 @@
 #include "cli/view.h"
 #include "cli/words.h"
 #include "model/run.h"
+#include "report/words.h"
 #include "store/store.h"
 #include "text/pattern.h"
 #include "text/secret.h"
+#include "work/cost-limit.h"
 #include "work/find-plan.h"
 #include "work/measure.h"
 #include "work/plan-run.h"
@@ -34,8 +36,8 @@
 
 static struct opt_list opt_condition, opt_inputs, opt_outputs, opt_expect, opt_changes,
     opt_patterns, opt_gpus;
-static const char *opt_block, *opt_env, *opt_step, *opt_purpose, *opt_phase, *opt_note, *opt_tee,
-    *opt_ready;
+static const char *opt_block, *opt_env, *opt_max_cost, *opt_offer, *opt_step, *opt_purpose,
+    *opt_phase, *opt_note, *opt_tee, *opt_ready;
 static int64_t opt_max_time_ns, opt_grace_ns = -1, opt_linger_ns = -1, opt_retry, opt_attach;
 
 static const char *const purpose_choices[] = {"trial", "function-test", "work", NULL};
@@ -113,6 +115,20 @@ static const struct opt_spec run_options[] = {
      .max = DURATION_MAX,
      .help = N_("Stop the command after this time; the status is then 124. With --attach: stop "
                 "watching.")},
+    {.name = "max-cost",
+     .type = OPT_TEXT,
+     .target = &opt_max_cost,
+     .argument = N_("AMOUNT"),
+     .conflicts = "retry attach",
+     .help = N_("Stop the command before a rental of its own would cost more, such as 20EUR; needs "
+                "exactly one usable offer of the plan. The status is then 124.")},
+    {.name = "offer",
+     .type = OPT_TEXT,
+     .target = &opt_offer,
+     .argument = N_("ID"),
+     .needs = "max-cost",
+     .help = N_("The offer that --max-cost is counted by (without it the session's, or the only "
+                "usable one).")},
     {.name = "grace",
      .type = OPT_DURATION,
      .target = &opt_grace_ns,
@@ -313,6 +329,7 @@ static int check_options(struct exec_pattern *patterns, struct arena *arena, str
     rc = rc < 0 ? rc : check_gpus(err);
     rc = rc < 0 ? rc : check_ready(err);
     rc = rc < 0 ? rc : check_tee(err);
+    rc = rc < 0 || opt_max_cost == NULL ? rc : work_cost_limit_check(opt_max_cost, err);
     return rc < 0 ? rc : make_patterns(patterns, arena, err);
 }
 
@@ -323,8 +340,11 @@ static json_t *masked(const char *text) {
 }
 
 /* What only the command line knows; keys of the START record (docs/journal-format.md). */
-static json_t *start_extra(const struct plan_run *plan) {
+static json_t *start_extra(const struct plan_run *plan, const struct cost_limit *limit) {
     json_t *extra = json_object();
+    if (limit->offer != NULL) {
+        json_put(extra, "max_cost", work_cost_limit_json(limit));
+    }
     if (opt_purpose != NULL) {
         json_put_text(extra, "purpose", opt_purpose);
     }
@@ -381,7 +401,7 @@ static void tell_retry(const struct run *run, int64_t attempt, bool will_retry) 
     } else if (run != NULL && run->outcome != OUTCOME_OK && run->outcome != OUTCOME_INTERRUPTED &&
                !outcome_can_retry(run->outcome)) {
         strbuf_printf(&text, _("not repeated: %s is not cured by repeating"),
-                      outcome_name(run->outcome));
+                      words_shown(outcome_name(run->outcome)));
     }
     cli_note(strbuf_str(&text));
 }
@@ -454,7 +474,8 @@ static void die_of(int number) {
 /* The plan is looked for, and what it says about this command is taken; warnings are said at once,
  * since the command may run for days. */
 static int find_plan(const char *const *argv, const char *cwd, const struct place *place,
-                     struct plan_run *plan, struct arena *arena, struct err *err) {
+                     struct plan_run *plan, struct session_here *ret_session, struct arena *arena,
+                     struct err *err) {
     struct plan_pair *given = arena_alloc(arena, (opt_condition.count + 1) * sizeof *given);
     for (size_t i = 0; i < opt_condition.count; i++) {
         AUTO_FREE char *key = NULL;
@@ -473,6 +494,7 @@ static int find_plan(const char *const *argv, const char *cwd, const struct plac
         .cwd = cwd,
     };
     (void)session_here_find(place, arena, &request.session);
+    *ret_session = request.session;
     return plan_run_find(&request, plan, err);
 }
 
@@ -489,16 +511,54 @@ static int enter_folder(const struct plan_run *plan, struct err *err) {
     return 0;
 }
 
+/* --max-cost becomes a time, the shorter one of both; it is said at once what it is. */
+static int limit_cost(const struct plan_run *plan, const struct session_here *session,
+                      struct arena *arena, struct exec_options *exec, struct cost_limit *ret,
+                      struct err *err) {
+    const struct cost_limit_request request = {
+        .plan = plan->plan,
+        .amount = opt_max_cost,
+        .offer = opt_offer,
+        .session_offer = session->offer,
+        .environment = plan->environment,
+        .grace_ns = exec->grace_ns,
+        .now_utc_ns = clock_utc_ns(),
+    };
+    *ret = (struct cost_limit){0};
+    int rc = opt_max_cost == NULL ? 0 : work_cost_limit(&request, arena, ret, err);
+    if (rc < 0 || opt_max_cost == NULL) {
+        return rc;
+    }
+    if (exec->max_time_ns == 0 || ret->max_time_ns < exec->max_time_ns) {
+        exec->max_time_ns = ret->max_time_ns;
+    }
+    AUTO_STRBUF struct strbuf time = STRBUF_INIT;
+    quantity_format_value((double)ret->max_time_ns / 1e9, UNIT_SECOND, &time);
+    AUTO_FREE char *note = mem_printf(
+        _("%s: the command is stopped after %s; counted are rate, increment, terms, set-up fee and "
+          "taxes of a rental of its own, not storage and transfer"),
+        ret->text, strbuf_str(&time));
+    cli_note(note);
+    return 0;
+}
+
 static int prepare(char **argv, const struct place *place, struct arena *arena,
                    const struct exec_pattern *patterns, struct exec_process *process,
-                   struct plan_run *plan, struct exec_options *exec, struct err *err) {
+                   struct plan_run *plan, struct exec_options *exec, struct cost_limit *limit,
+                   struct err *err) {
     bool attaches = process != NULL;
-    int rc = find_plan(attaches ? exec_process_argv(process) : (const char *const *)argv,
-                       attaches ? exec_process_cwd(process) : NULL, place, plan, arena, err);
+    struct session_here session;
+    int rc =
+        find_plan(attaches ? exec_process_argv(process) : (const char *const *)argv,
+                  attaches ? exec_process_cwd(process) : NULL, place, plan, &session, arena, err);
     if (rc < 0) {
         return rc;
     }
     fill_exec(exec, patterns);
+    rc = limit_cost(plan, &session, arena, exec, limit, err);
+    if (rc < 0) {
+        return rc;
+    }
     plan_run_fill(plan, exec);
     exec->process = process;
     exec->attach = (pid_t)opt_attach;
@@ -563,13 +623,14 @@ static int run_run(int argc, char **argv) {
     /* A misspelt ledger would take the record where nobody finds it: that is seen before anything
      * starts. */
     struct measure_options options = {.retries = opt_retry};
+    struct cost_limit limit = {0};
     if ((opt_attach != 0 && exec_process_open((pid_t)opt_attach, &process, &err) < 0) ||
         cli_place(arena, &place, &err) < 0 || store_check_url(place.ledger_url, &err) < 0 ||
-        prepare(argv, &place, arena, patterns, process, &plan, &options.exec, &err) < 0) {
+        prepare(argv, &place, arena, patterns, process, &plan, &options.exec, &limit, &err) < 0) {
         (void)cli_error(&err);
         return EXIT_CODE_OWN_FAILURE;
     }
-    AUTO_JSON json_t *extra = start_extra(&plan);
+    AUTO_JSON json_t *extra = start_extra(&plan, &limit);
     options.exec.start_extra = extra;
     struct talk talk = {.plan = &plan, .place = &place};
     struct exec_result result = {0};
@@ -591,7 +652,8 @@ const struct command command_run = {
     .name = "run",
     .summary = N_("Run a command, measure what it takes and keep the record."),
     .details = N_(
-        "The exit status is the command's. 124: stopped by --max-time; 125: measuring could not "
+        "The exit status is the command's. 124: stopped by --max-time or --max-cost; 125: "
+        "measuring could not "
         "start and "
         "neither did the command; 126: not executable; 127: not found. Standard output is the "
         "command's alone; what probelauf says comes on standard error after the command has "
@@ -623,6 +685,7 @@ const struct command command_run = {
         "probelauf run --max-time 2h --retry 2 -- ./job.sh  # stop after two hours; repeat what "
         "can be "
         "cured\n"
+        "probelauf run --max-cost 20EUR -- ./job.sh  # stop before it costs more under the offer\n"
         "probelauf run --ready http://localhost:8000/health -- vllm serve MODEL  # load until it "
         "answers\n"
         "probelauf run --attach 4711 --max-time 10m  # look at a running process for ten minutes\n"

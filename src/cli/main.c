@@ -15,13 +15,12 @@
 #include <unistd.h>
 
 const struct command *const cli_commands[] = {
-    &command_init,       &command_doctor,   &command_check,
-    &command_run,        &command_mark,     &command_log,
-    &command_show,       &command_compare,  &command_annotate,
-    &command_explain,    &command_estimate, &command_block,
-    &command_session,    &command_report,   &command_import,
-    &command_export,     &command_ledger,   &command_config,
-    &command_completion, &command_help,     NULL,
+    &command_init,     &command_doctor,     &command_check,    &command_run,
+    &command_mark,     &command_log,        &command_show,     &command_compare,
+    &command_annotate, &command_explain,    &command_estimate, &command_next,
+    &command_decide,   &command_block,      &command_session,  &command_report,
+    &command_review,   &command_import,     &command_export,   &command_ledger,
+    &command_config,   &command_completion, &command_help,     NULL,
 };
 
 const struct command *cli_command(const char *name) {
@@ -118,12 +117,6 @@ static int run_command(const struct command *command, int argc, char **argv) {
     if ((command->traits & COMMAND_TINY) == 0 && settings_load(&err) < 0) {
         (void)cli_error(&err);
         return (command->traits & COMMAND_RUNS) != 0 ? EXIT_CODE_OWN_FAILURE : EXIT_CODE_ERROR;
-    }
-    if (opt_common.lang != NULL &&
-        !str_starts_with(opt_common.lang, msg_set_language(opt_common.lang))) {
-        AUTO_FREE char *text =
-            mem_printf(_("ignoring '--lang %s': this build speaks English only"), opt_common.lang);
-        cli_warning(text);
     }
     int (*run)(int, char **) = operands.verb != NULL ? operands.verb->run : command->run;
     int code = run(operands.argc, operands.argv);

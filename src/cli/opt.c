@@ -33,11 +33,37 @@ enum common_index {
     COMMON_COUNT_
 };
 
-/* Languages with texts: English is the source text; others need a catalogue. */
 static const char *language_at(size_t index) {
-    for (size_t i = 0, seen = 0; i < msg_catalog_count; i++) {
-        if ((i == 0 || msg_catalogs[i].count > 0) && seen++ == index) {
-            return msg_catalogs[i].language;
+    return index < msg_catalog_count ? msg_catalogs[index].language : NULL;
+}
+
+/* What people write for a language: its names, and the codes of ISO 639-2 and of countries. */
+static const struct {
+    const char *name, *language;
+} language_names[] = {
+    {"english", "en"}, {"eng", "en"}, {"en", "en"}, {"german", "de"}, {"deutsch", "de"},
+    {"deu", "de"},     {"ger", "de"}, {"de", "de"}, {"french", "fr"}, {"français", "fr"},
+    {"fra", "fr"},     {"fre", "fr"}, {"fr", "fr"}, {"korean", "ko"}, {"한국어", "ko"},
+    {"kor", "ko"},     {"kr", "ko"},  {"ko", "ko"},
+};
+
+const char *opt_language_meant(const char *text) {
+    char lower[32];
+    size_t length = strlen(text);
+    if (length >= sizeof lower) {
+        return NULL;
+    }
+    for (size_t i = 0; i <= length; i++) { /* of ASCII letters only, whatever the locale */
+        lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a' : text[i]);
+    }
+    const char *names[ARRAY_LENGTH(language_names)];
+    for (size_t i = 0; i < ARRAY_LENGTH(language_names); i++) {
+        names[i] = language_names[i].name;
+    }
+    const char *near = str_nearest(lower, names, ARRAY_LENGTH(names));
+    for (size_t i = 0; near != NULL && i < ARRAY_LENGTH(language_names); i++) {
+        if (strcmp(language_names[i].name, near) == 0) {
+            return language_names[i].language;
         }
     }
     return NULL;
@@ -70,7 +96,7 @@ static const struct opt_spec common_specs[COMMON_COUNT_] = {
                      .target = &opt_common.lang,
                      .argument = N_("LANG"),
                      .words = language_at,
-                     .help = N_("Language of texts for people, for example en.")},
+                     .help = N_("Language of texts for people.")},
     [COMMON_COLOR] = {.name = "color",
                       .type = OPT_CHOICE,
                       .target = &opt_common.color,
@@ -343,17 +369,18 @@ static int take_choice(const struct opt_spec *spec, const char *value, struct er
 }
 
 /* At once, so that the next complaint is in that language already. */
-static int take_language(const char *value, struct err *err) {
+static int take_language(const struct opt_spec *spec, const char *value, struct err *err) {
     if (msg_catalog_of(value) != NULL) {
         (void)msg_set_language(value);
         return 0;
     }
-    AUTO_STRBUF struct strbuf all = STRBUF_INIT;
-    for (size_t i = 0; i < msg_catalog_count; i++) {
-        strbuf_printf(&all, "%s%s", i > 0 ? ", " : "", msg_catalogs[i].language);
+    const char *near = opt_language_meant(value);
+    if (near != NULL) {
+        return err_set(err, -EINVAL, "usage-bad-value",
+                       "option '--%s' does not take '%s'; did you mean '%s'?", spec->name, value,
+                       near);
     }
-    return err_set(err, -EINVAL, "usage-bad-value", "option '--lang' does not take '%s', but: %s",
-                   value, strbuf_str(&all));
+    return complain_choice(spec, value, err);
 }
 
 static int take_value(struct parse *parse, size_t index, const char *value, struct err *err) {
@@ -365,7 +392,7 @@ static int take_value(struct parse *parse, size_t index, const char *value, stru
         return 0;
     case OPT_TEXT:
         *(const char **)spec->target = value;
-        return spec == &common_specs[COMMON_LANG] ? take_language(value, err) : 0;
+        return spec == &common_specs[COMMON_LANG] ? take_language(spec, value, err) : 0;
     case OPT_PATH:
         if (*value == '\0') {
             return err_set(err, -EINVAL, "usage-bad-value", "option '--%s' takes a path, not ''",

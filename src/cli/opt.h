@@ -117,6 +117,9 @@ int opt_parse(const struct command *command, int argc, char **argv,
 /* Puts a text at the end of the list; the list keeps the pointer, not a copy. */
 void opt_list_add(struct opt_list *list, const char *text);
 
+/* The language that may have been meant ("German": "de"); NULL: none is near. */
+const char *opt_language_meant(const char *text);
+
 /* True if `word` is among the blank-separated words of `list` (NULL: an empty list). */
 bool opt_names_has(const char *list, const char *word);
 

@@ -108,7 +108,8 @@ static void warn_idle(const struct look *look) {
     AUTO_STRBUF struct strbuf length = STRBUF_INIT;
     AUTO_STRBUF struct strbuf since = STRBUF_INIT;
     quantity_format_value(look->idle_s, UNIT_SECOND, &length);
-    clock_format_utc(look->since_utc_ns, &since);
+    msg_add_time(&since, look->since_utc_ns);
+    strbuf_add_str(&since, " UTC");
     AUTO_FREE char *text =
         mem_printf(look->is_paid ? _("a machine that is paid has been idle for %s, since %s%s")
                                  : _("a reserved machine has been idle for %s, since %s%s"),

@@ -7,6 +7,7 @@
 #include "settings.h"
 
 #include "base/mem.h"
+#include "base/msg-catalog.h"
 #include "base/msg.h"
 #include "base/str.h"
 #include "cli/config-file.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum setting_kind { KIND_TEXT, KIND_DURATION, KIND_COLOR, KIND_TEE };
+enum setting_kind { KIND_TEXT, KIND_DURATION, KIND_COLOR, KIND_TEE, KIND_LANG };
 
 static const struct {
     const char *key, *variable, *built_in;
@@ -24,7 +25,7 @@ static const struct {
 } table[SETTING_COUNT_] = {
     [SETTING_LEDGER] = {"ledger", "PROBELAUF_LEDGER", NULL, KIND_TEXT},
     [SETTING_JOURNAL_DIR] = {"journal-dir", "PROBELAUF_JOURNAL_DIR", NULL, KIND_TEXT},
-    [SETTING_LANG] = {"lang", "PROBELAUF_LANG", NULL, KIND_TEXT},
+    [SETTING_LANG] = {"lang", "PROBELAUF_LANG", NULL, KIND_LANG},
     [SETTING_COLOR] = {"color", "PROBELAUF_COLOR", "auto", KIND_COLOR},
     [SETTING_LINGER] = {"linger", "PROBELAUF_LINGER", "10s", KIND_DURATION},
     [SETTING_GRACE] = {"grace", "PROBELAUF_GRACE", "30s", KIND_DURATION},
@@ -125,6 +126,8 @@ static const char *value_problem(enum setting setting, const char *value) {
         return opt_names_has("auto always never", value) ? NULL : _("takes auto, always or never");
     case KIND_TEE:
         return opt_names_has("auto none", value) ? NULL : _("takes auto or none");
+    case KIND_LANG:
+        return msg_catalog_of(value) != NULL ? NULL : _("takes en, de, fr or ko");
     }
     return NULL;
 }
@@ -161,16 +164,27 @@ static const char *config_path(struct arena *arena) {
     return "";
 }
 
-/* The first of these that is set and not empty says the language (POSIX, 8.2). */
-static const char *locale_language(void) {
-    static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
+/* The first of the three variables of a locale's part that is set and not empty (POSIX, 8.2). */
+static const char *locale_variable(const char *part) {
+    const char *const names[] = {"LC_ALL", part, "LANG"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         const char *value = getenv(names[i]);
         if (value != NULL && *value != '\0') {
             return value;
         }
     }
-    return "en";
+    return "";
+}
+
+bool settings_says_utf8(void) {
+    const char *value = locale_variable("LC_CTYPE"); /* "de_DE.UTF-8", "C.utf8" */
+    return strcasestr(value, "utf-8") != NULL || strcasestr(value, "utf8") != NULL;
+}
+
+/* All our texts are UTF-8. Who asks for a language gets it; one that is only the locale's is not
+ * spoken to a terminal that shows other characters. */
+static const char *locale_language(void) {
+    return settings_says_utf8() ? locale_variable("LC_MESSAGES") : "en";
 }
 
 void settings_language_early(void) {

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "exec/exec.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,3 +58,4 @@ enum exec_tee settings_tee(void);
 
 /* Language by PROBELAUF_LANG, else the locale's variables; before options and file are read. */
 void settings_language_early(void);
+bool settings_says_utf8(void); /* the locale's characters are UTF-8 */

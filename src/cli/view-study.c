@@ -32,6 +32,15 @@ int view_study_open(const struct work_study_options *options, struct view_study 
     return 0;
 }
 
+int view_study_open_again(const struct work_study_options *options, struct view_study *ret,
+                          struct err *err) {
+    (void)msg_set_language("en");
+    cli_hush(true);
+    int rc = view_study_open(options, ret, err);
+    cli_hush(false);
+    return rc;
+}
+
 size_t view_study_frozen(const struct work_study *work, struct arena *arena,
                          struct report_frozen **ret_lines) {
     struct work_frozen *frozen;

@@ -192,7 +192,7 @@ static bool cuda_of_version(const char *version, unsigned *ret_major, unsigned *
 
 /* Within one major version a newer toolkit runs on an older driver, but for PTX (CUDA Compatibility
  * guide, "Minor Version Compatibility"); across majors it does not. */
-static void judge_toolkit(struct judging *judging, const json_t *package, unsigned driver_major,
+void doctor_judge_toolkit(struct judging *judging, const json_t *package, unsigned driver_major,
                           unsigned driver_minor) {
     unsigned major, minor;
     const char *version = json_get_text(package, "version", "");
@@ -232,7 +232,7 @@ void doctor_judge_cuda(struct judging *judging) {
     if (doctor_has_library(input) && sscanf(cuda, "%3u.%3u", &major, &minor) == 2) {
         const json_t *packages = json_object_get(input->environment, "packages");
         for (size_t i = 0; i < json_array_size(packages); i++)
-            judge_toolkit(judging, json_array_get(packages, i), major, minor);
+            doctor_judge_toolkit(judging, json_array_get(packages, i), major, minor);
     }
     judge_wheels(judging);
     if (!input->wheels_complete)

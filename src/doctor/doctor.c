@@ -17,7 +17,9 @@ const char *doctor_state_name(enum doctor_state state) {
 
 const char *doctor_topic_name(enum doctor_topic topic) {
     static const char *const names[DOCTOR_TOPIC_COUNT_] = {
-        "machine", "gpu", "cuda", "disk", "places", "limits", "clock", "visibility", "plan"};
+        "machine",      "gpu",        "cuda",  "disk",       "places",  "limits",
+        "clock",        "visibility", "plan",  "repository", "licence", "commands",
+        "requirements", "stack",      "files", "models",     "seeds",   "settings"};
     return names[topic];
 }
 
@@ -85,12 +87,22 @@ void doctor_judge(const struct doctor_input *input, struct arena *arena,
                   struct doctor_findings *ret_findings) {
     *ret_findings = (struct doctor_findings){.snippet = ""};
     struct judging judging = {.input = input, .arena = arena, .findings = ret_findings};
-    doctor_judge_machine(&judging);
-    doctor_judge_gpu(&judging);
-    doctor_judge_cuda(&judging);
-    doctor_judge_places(&judging);
-    doctor_judge_limits(&judging);
-    doctor_judge_sight(&judging);
-    doctor_judge_plan(&judging);
-    ret_findings->snippet = doctor_snippet(&judging);
+    AUTO_STRBUF struct strbuf snippet = STRBUF_INIT;
+    if (!input->without_machine) {
+        doctor_judge_machine(&judging);
+        doctor_judge_gpu(&judging);
+        doctor_judge_cuda(&judging);
+        doctor_judge_places(&judging);
+        doctor_judge_limits(&judging);
+        doctor_judge_sight(&judging);
+        doctor_judge_plan(&judging);
+        strbuf_add_str(&snippet, doctor_snippet(&judging));
+    }
+    if (input->repository != NULL) {
+        doctor_judge_repository(&judging);
+        doctor_add_repository_snippet(&judging, &snippet);
+    }
+    strbuf_done(&judging.supported);
+    ret_findings->facts = judging.facts;
+    ret_findings->snippet = arena_strdup(arena, strbuf_str(&snippet));
 }

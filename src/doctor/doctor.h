@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a machine tells before anything is run on it: what is known, what is open, what will not
- * work. Judges facts that others have read (work hands them in); reads nothing itself, has no
- * clock. Findings stand in the order of topics; each says what was seen, and where something is to
- * be done, what.
+ * What a machine and a clone of the code tell before anything is run: what is known, what is open,
+ * what will not work. Judges facts that others have read (work hands them in); reads nothing
+ * itself, has no clock. Findings stand in the order of topics; each says what was seen, and where
+ * something is to be done, what.
  */
 #pragma once
 
@@ -35,6 +35,15 @@ enum doctor_topic {
     DOCTOR_CLOCK,
     DOCTOR_VISIBILITY, /* what of /proc can be seen */
     DOCTOR_PLAN,
+    DOCTOR_REPOSITORY, /* the clone itself: commit, what of it was read */
+    DOCTOR_LICENCE,
+    DOCTOR_COMMANDS, /* that documents and scripts name */
+    DOCTOR_REQUIREMENTS,
+    DOCTOR_STACK, /* what it needs of a machine, against each environment of the plan */
+    DOCTOR_FILES, /* paths of other machines, files that are named but absent */
+    DOCTOR_MODELS,
+    DOCTOR_SEEDS,
+    DOCTOR_SETTINGS, /* of the plan, against the options of the code */
     DOCTOR_TOPIC_COUNT_
 };
 const char *doctor_topic_name(enum doctor_topic topic); /* "machine", "gpu", … */
@@ -48,6 +57,21 @@ struct doctor_finding {
     const char *place;  /* "the home folder (/root)" of place-writable; NULL */
     bool has_quantity;
     struct quantity quantity; /* the figure behind it */
+    const char **sources;     /* "file:line" within the clone; of a finding on it */
+    size_t source_count;
+    const char *environment; /* id in the plan that it speaks of; NULL: none */
+};
+
+/* What a clone suggests to write into the plan's facts; never what the plan knows already. */
+struct doctor_fact {
+    const char *id; /* none of the plan's */
+    const char *about;
+    bool known;
+    const char *value;    /* of a known one; English, as it goes into the plan */
+    const char *source;   /* "LICENSE:1 (7d78b34)" */
+    const char *question; /* of an open one */
+    const char *stops;    /* "validate, booking"; NULL: nothing */
+    const char *answers;  /* "probelauf.yaml:31": an open fact there that it answers; NULL */
 };
 
 /* A folder that a run is likely to write to. */
@@ -94,13 +118,18 @@ struct doctor_input {
     const struct plan *plan;               /* NULL: none */
     const struct plan_environment *target; /* of the plan; NULL: none named */
     bool has_weights;
-    double weights_bytes; /* what must fit; with has_weights */
+    double weights_bytes;     /* what must fit; with has_weights */
+    bool without_machine;     /* only the clone is looked at */
+    const json_t *repository; /* as probe/repository.h gives it; NULL: none */
 };
 
 struct doctor_findings {
     struct doctor_finding *items;
     size_t count;
-    const char *snippet; /* for the plan: the environment as it was seen, YAML; "" for none */
+    const struct doctor_fact *facts;
+    size_t fact_count;
+    const char *snippet; /* for the plan: the environment as it was seen, facts, what the code
+                            requires; YAML; "" for none */
 };
 /* Texts and items live in the arena. */
 void doctor_judge(const struct doctor_input *input, struct arena *arena,

@@ -23,7 +23,8 @@ struct bound {
 static const char *amount(struct judging *judging, const struct quantity *quantity) {
     bool is_bytes = strcmp(quantity->unit, UNIT_BYTE) == 0;
     return is_bytes ? doctor_bytes(judging, quantity->value)
-                    : arena_printf(judging->arena, "%.4g", quantity->value);
+                    : arena_strdup(judging->arena, msg_decimal((char[MSG_DECIMAL_SIZE]){0}, "%.4g",
+                                                               quantity->value));
 }
 
 static struct bound bound_of(struct judging *judging, const char *key, const char *unit) {

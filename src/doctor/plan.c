@@ -77,6 +77,15 @@ static void judge_environment(struct judging *judging, const struct plan_environ
                          id, doctor_plain(judging, target->driver), doctor_plain(judging, driver)));
     if (judging->findings->count > before)
         return;
+    if (!target->gpus.given && target->gpu == NULL && target->driver == NULL) {
+        (void)doctor_add(judging, DOCTOR_PLAN, "plan-silent", DOCTOR_OPEN,
+                         arena_printf(judging->arena,
+                                      _("the plan says nothing of environment '%s' that could be "
+                                        "held against this machine"),
+                                      id),
+                         _("write its gpu, gpus and driver into the plan"));
+        return;
+    }
     bool is_open = (target->gpus.given && count < 0) || (target->gpu != NULL && gpu == NULL) ||
                    (target->driver != NULL && driver == NULL);
     (void)doctor_add(judging, DOCTOR_PLAN, is_open ? "plan-open" : "plan-agrees",
@@ -105,8 +114,7 @@ void doctor_judge_plan(struct judging *judging) {
 
 /* ---- the snippet ---- */
 
-/* A YAML text in double quotes: whatever stands in a name stays a name. */
-static void add_quoted(struct strbuf *out, const char *text) {
+void doctor_add_quoted(struct strbuf *out, const char *text) {
     strbuf_add_char(out, '"');
     for (const char *at = text; *at != '\0'; at++) {
         if (*at == '"' || *at == '\\')
@@ -139,18 +147,20 @@ const char *doctor_snippet(struct judging *judging) {
     AUTO_STRBUF struct strbuf out = STRBUF_INIT;
     const char *gpu = first_gpu(judging), *driver = driver_of(judging);
     int64_t count = gpu_count(judging);
-    strbuf_add_str(&out,
-                   "environments:\n  - id: here\n    kind: rented  # or own, institute, macos\n");
+    const struct plan *plan = judging->input->plan;
+    doctor_add_section(&out, "environments:", _("1 environment"),
+                       plan != NULL && plan->environment_count > 0);
+    strbuf_add_str(&out, "  - id: here\n    kind: rented  # or own, institute, macos\n");
     if (gpu != NULL) {
         strbuf_add_str(&out, "    gpu: ");
-        add_quoted(&out, gpu);
+        doctor_add_quoted(&out, gpu);
         strbuf_add_char(&out, '\n');
     }
     if (count >= 0)
         strbuf_printf(&out, "    gpus: %lld\n", (long long)count);
     if (driver != NULL) {
         strbuf_add_str(&out, "    driver: ");
-        add_quoted(&out, doctor_plain(judging, driver));
+        doctor_add_quoted(&out, doctor_plain(judging, driver));
         strbuf_add_char(&out, '\n');
     }
     add_capacity(judging, &out);

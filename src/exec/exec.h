@@ -122,6 +122,10 @@ pid_t exec_release_and_wait(struct exec_result *result);
  * (probelauf mark). */
 #define EXEC_MARKS_VARIABLE "PROBELAUF_MARKS"
 #define EXEC_RUN_VARIABLE   "PROBELAUF_RUN"
+/* The file that `block run` made for the output of this run. Where its disk is full at the end the
+ * record has an incident disk_full with this in figures.kind: no fault of the command. */
+#define EXEC_LANE_OUTPUT_VARIABLE "PROBELAUF_LANE_OUTPUT"
+#define EXEC_LANE_OUTPUT_KIND     "lane-output"
 #define EXEC_PROGRAM_VARIABLE \
     "PROBELAUF" /* this program's path, for `"$PROBELAUF" mark load` in the command */
 /* Appends one line with one write(); -ENXIO when not inside a run. verb and the rest as in

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/msg.h"
+#include "exec/exec.h"
 #include "exec/gpu-watch.h"
 #include "exec/paths.h"
 #include "exec/ready.h"
@@ -13,11 +14,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define CLOCK_TOLERANCE_NS (NS_PER_S)
 #define LATE_SAMPLE_NS     (30 * NS_PER_S)
+#define FULL_BYTES         ((uint64_t)64 << 10) /* one block of a program's output */
 
 /* ---- items for count=N ---- */
 
@@ -212,6 +216,25 @@ static void finish_text(struct recorder *recorder) {
     }
 }
 
+/* The output file that `block run` made is ours, and so is its full disk: that is what made the
+ * command fail, though it can no longer say so there. */
+static void find_full_output(struct recorder *recorder) {
+    const struct shared_end *end = &recorder->shared->end;
+    const char *path = getenv(EXEC_LANE_OUTPUT_VARIABLE);
+    struct statvfs disk;
+    if (path == NULL || path[0] == '\0' || statvfs(path, &disk) < 0)
+        return;
+    uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (free_bytes >= FULL_BYTES)
+        return;
+    json_t *figures = json_object();
+    json_put_text(figures, "kind", EXEC_LANE_OUTPUT_KIND);
+    json_put_text(figures, "path", path);
+    json_put_int(figures, "free_bytes", (int64_t)free_bytes);
+    recorder_write_incident(recorder, "disk_full", "statfs", NULL, figures,
+                            end->has_exit_code && end->exit_code == 0 && !end->budget);
+}
+
 static void finish_samples(struct recorder *recorder) {
     recorder_read_samples(recorder, true);
     int64_t end_t_ns = recorder->shared->end.t_ns;
@@ -250,6 +273,7 @@ void finish_write(struct recorder *recorder, bool lost) {
         recorder_take_marks(recorder, false);
         finish_samples(recorder);
         finish_text(recorder);
+        find_full_output(recorder);
         gpu_watch_finish(recorder->gpu);
         evidence_finish(recorder);
         absent = results_take(recorder);

@@ -15,6 +15,7 @@
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sf_erf.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,18 @@ double predict_quantile(const double *sorted, size_t count, double p) {
     if (low + 1 >= count)
         return sorted[count - 1];
     return sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low]);
+}
+
+double predict_select(double *values, size_t count, double p) {
+    double at = p * (double)(count - 1);
+    size_t low = (size_t)at;
+    double below = gsl_stats_select(values, 1, count, low);
+    if (low + 1 >= count)
+        return below;
+    double above = values[low + 1]; /* behind the selected one stand those above it */
+    for (size_t i = low + 2; i < count; i++)
+        above = values[i] < above ? values[i] : above;
+    return below + (at - (double)low) * (above - below);
 }
 
 int predict_total(const double *values, size_t count, uint64_t repeats, uint64_t seed, size_t draws,

@@ -6,18 +6,22 @@
 #include "forecast/simulate.h"
 
 #include "base/mem.h"
-#include "forecast/predict-parts.h"
+#include "forecast/condition.h"
+#include "forecast/quantiles.h"
+#include "forecast/simulate-parts.h"
 
 #include <assert.h>
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <string.h>
 
-#define LARGEST_LOG   600.0 /* e^600 s is no duration; sums and differences of such stay finite */
-#define LARGEST_COUNT 1e15  /* failures: beyond, a double does not count */
-#define LARGEST_DRAWN 1e7   /* events: beyond, their number varies by less than a thousandth */
-#define REPEATS_DRAWN 100   /* of one run, one after the other; the rest by their mean */
-#define LEAST_CHANCE  1e-12
+#define LARGEST_LOG 600.0 /* e^600 s is no duration; sums and differences of such stay finite */
+/* Shares of the variance of a forecast's error (as a normal score): in the public records about a
+ * tenth is common to a family whose history is known, a hundredth to a whole source; a study knows
+ * less of its own. */
+#define COMMON_FAMILY 0.2
+#define COMMON_STUDY  0.05
 
 /* ---- streams ---- */
 
@@ -36,7 +40,7 @@ static uint64_t hash_text(uint64_t hash,
     }
 }
 
-static gsl_rng *stream_new(uint64_t seed, const char *shared, const char *own) {
+gsl_rng *simulate_stream_new(uint64_t seed, const char *shared, const char *own) {
     uint64_t hash = mix(seed + UINT64_C(0x9e3779b97f4a7c15));
     hash = hash_text(hash, shared);
     if (own)
@@ -62,17 +66,21 @@ static bool has_no_interval(const struct futures *part) {
 void simulate_settle(struct futures *sum) {
     if (sum->kind != FUTURES_DRAWN)
         return;
-    AUTO_FREE double *sorted = mem_alloc(sum->count * sizeof *sorted);
-    memcpy(sorted, sum->draws, sum->count * sizeof *sorted);
-    predict_sort(sorted, sum->count);
-    sum->p05 = predict_quantile(sorted, sum->count, 0.05);
-    sum->value = predict_quantile(sorted, sum->count, 0.50);
-    sum->p95 = predict_quantile(sorted, sum->count, 0.95);
+    AUTO_FREE double *copy = mem_alloc(sum->count * sizeof *copy);
+    memcpy(copy, sum->draws, sum->count * sizeof *copy);
+    struct quantiles quantiles;
+    quantiles_find(copy, sum->count, &quantiles);
+    sum->p05 = quantiles.p05.value;
+    sum->value = quantiles.p50.value;
+    sum->p95 = quantiles.p95.value;
+    sum->error05 = quantiles.p05.error;
+    sum->error50 = quantiles.p50.error;
+    sum->error95 = quantiles.p95.error;
     if (sum->value > 0.0 && !(sum->p95 <= PREDICT_WIDEST_RATIO * sum->value))
         sum->no_interval = sum->too_wide = true;
 }
 
-static struct futures drawn(size_t draws, struct arena *arena) {
+struct futures simulate_drawn(size_t draws, struct arena *arena) {
     return (struct futures){
         .kind = FUTURES_DRAWN, .draws = arena_alloc(arena, draws * sizeof(double)), .count = draws};
 }
@@ -90,7 +98,7 @@ void simulate_add(struct futures *sum, const struct futures *part, struct arena 
     }
     if (sum->kind == FUTURES_VALUE) {
         double value = sum->value;
-        *sum = drawn(part->count, arena);
+        *sum = simulate_drawn(part->count, arena);
         for (size_t i = 0; i < sum->count; i++)
             sum->draws[i] = value;
     }
@@ -117,6 +125,9 @@ struct futures simulate_scale(struct futures part, double factor, struct arena *
     scaled.value *= factor;
     scaled.p05 *= factor;
     scaled.p95 *= factor;
+    scaled.error05 *= factor;
+    scaled.error50 *= factor;
+    scaled.error95 *= factor;
     return scaled;
 }
 
@@ -135,7 +146,7 @@ struct futures simulate_surplus(const struct futures *base, const struct futures
     }
     assert(base->kind != factor->kind || base->count == factor->count);
     struct futures surplus =
-        drawn(base->kind == FUTURES_DRAWN ? base->count : factor->count, arena);
+        simulate_drawn(base->kind == FUTURES_DRAWN ? base->count : factor->count, arena);
     for (size_t i = 0; i < surplus.count; i++)
         surplus.draws[i] = future_at(base, i) * fmax(0.0, future_at(factor, i) - 1.0);
     surplus.no_interval = has_no_interval(base) || has_no_interval(factor);
@@ -200,14 +211,14 @@ struct futures simulate_runs(const double *values, size_t count, uint64_t repeat
     } else {
         fit = predict_fit(values, count);
     }
-    struct futures futures = drawn(draws, arena);
+    struct futures futures = simulate_drawn(draws, arena);
     AUTO_FREE struct predict_future *shared = mem_alloc(draws * sizeof *shared);
     AUTO_FREE double *logs = mem_alloc(PREDICT_EXACT_REPEATS * sizeof *logs);
-    gsl_rng *random = stream_new(stream.seed, stream.shared, NULL);
+    gsl_rng *random = simulate_stream_new(stream.seed, stream.shared, NULL);
     for (size_t i = 0; i < draws; i++)
         shared[i] = predict_draw_future(random, &fit);
     gsl_rng_free(random);
-    random = stream_new(stream.seed, stream.shared, stream.own);
+    random = simulate_stream_new(stream.seed, stream.shared, stream.own);
     for (size_t i = 0; i < draws; i++)
         futures.draws[i] =
             exp(fmin(predict_draw_sum(random, shared[i], repeats, logs), LARGEST_LOG));
@@ -218,118 +229,31 @@ struct futures simulate_runs(const double *values, size_t count, uint64_t repeat
     return futures;
 }
 
-/* ---- retries ---- */
-
-static double draw_binomial(gsl_rng *random, double chance, double count) {
-    if (count > LARGEST_DRAWN)
-        return nearbyint(chance * count);
-    return (double)gsl_ran_binomial(random, chance, (unsigned)count);
-}
-
-/* Failures on the way to `successes` runs. Attempt by attempt: of those that failed, how many fail
- * again; *ret_unfinished: runs that failed retry_max + 1 times. */
-static double draw_limited(gsl_rng *random, double chance, double successes, int64_t retry_max,
-                           double *ret_unfinished) {
-    double failing = successes;
-    double failures = 0.0;
-    int64_t attempts = retry_max < INT64_MAX ? retry_max + 1 : retry_max;
-    int64_t drawn_ones = attempts < REPEATS_DRAWN ? attempts : REPEATS_DRAWN;
-
-    for (int64_t i = 0; i < drawn_ones && failing > 0.0; i++) {
-        failing = draw_binomial(random, chance, failing);
-        failures += failing;
-    }
-    if (attempts > drawn_ones && failing > 0.0) {
-        double rest = (double)(attempts - drawn_ones);
-        double again = exp(rest * log(chance)); /* chance^rest */
-        failures += failing * chance * (1.0 - again) / fmax(1.0 - chance, LEAST_CHANCE);
-        failing *= again;
-    }
-    *ret_unfinished = failing;
-    return fmin(failures, LARGEST_COUNT);
-}
-
-/* Without a limit: negative binomial, drawn as a Poisson number with a gamma mean. */
-static double draw_unlimited(gsl_rng *random, double chance, double successes) {
-    double odds = chance / fmax(1.0 - chance, LEAST_CHANCE);
-    double mean = gsl_ran_gamma(random, successes, odds);
-    if (mean > LARGEST_DRAWN)
-        return fmin(nearbyint(mean), LARGEST_COUNT);
-    return (double)gsl_ran_poisson(random, mean);
-}
-
-/* What `failures` of them cost: each is one of the seen losses, whose shares hold for the future.
- */
-static double draw_losses(gsl_rng *random, const double *lost, const double *shares, size_t count,
-                          double failures) {
-    double left = failures;
-    double share_left = 1.0;
-    double sum = 0.0;
-
-    for (size_t i = 0; i < count && left > 0.0; i++) {
-        double chance = share_left > 0.0 ? fmin(shares[i] / share_left, 1.0) : 1.0;
-        double here = i + 1 < count ? draw_binomial(random, chance, left) : left;
-        sum += here * lost[i];
-        left -= here;
-        share_left -= shares[i];
-    }
-    return sum;
-}
-
-/* Weights of the Bayesian bootstrap: exponentials, normalised. */
-static void draw_shares(gsl_rng *random, size_t count, double *shares) {
-    double sum = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        shares[i] = gsl_ran_exponential(random, 1.0);
-        sum += shares[i];
-    }
-    for (size_t i = 0; i < count; i++)
-        shares[i] = sum > 0.0 ? shares[i] / sum : 1.0 / (double)count;
-}
-
-struct futures simulate_retries(uint64_t attempts, uint64_t failures, const double *lost,
-                                size_t lost_count, uint64_t successes, int64_t retry_max,
-                                struct simulate_stream stream, size_t draws, struct arena *arena,
-                                double *ret_unfinished, double *ret_failures) {
-    double without_end = 0.0;
-
-    if (ret_unfinished)
-        *ret_unfinished = 0.0;
-    if (ret_failures)
-        *ret_failures = 0.0;
-    if (successes == 0)
-        return simulate_value(0.0);
-    if (attempts == 0 || failures > attempts || lost_count == 0)
-        return (struct futures){.kind = FUTURES_OPEN};
-    for (size_t i = 0; i < lost_count; i++)
-        if (!isfinite(lost[i]) || lost[i] < 0.0)
-            return (struct futures){.kind = FUTURES_OPEN};
-
-    struct futures futures = drawn(draws, arena);
-    AUTO_FREE double *shares = mem_alloc(lost_count * sizeof *shares);
-    AUTO_FREE double *counts = mem_alloc(draws * sizeof *counts);
-    gsl_rng *shared = stream_new(stream.seed, stream.shared, NULL);
-    gsl_rng *random = stream_new(stream.seed, stream.shared, stream.own);
-    for (size_t i = 0; i < draws; i++) {
-        double unfinished = 0.0;
-        double chance =
-            gsl_ran_beta(shared, 0.5 + (double)failures, 0.5 + (double)(attempts - failures));
-        chance = fmin(fmax(chance, LEAST_CHANCE), 1.0 - LEAST_CHANCE);
-        draw_shares(shared, lost_count, shares);
-        double count =
-            retry_max < 0 ? draw_unlimited(random, chance, (double)successes)
-                          : draw_limited(random, chance, (double)successes, retry_max, &unfinished);
-        without_end += unfinished >= 0.5;
-        counts[i] = count;
-        futures.draws[i] = draw_losses(random, lost, shares, lost_count, count);
-    }
-    gsl_rng_free(shared);
+/* Adds weight x a standard normal value per future, from the stream of that name. */
+static void add_normal(double *sums, size_t draws, double weight, uint64_t seed, const char *shared,
+                       const char *own) {
+    if (!(weight > 0.0))
+        return;
+    gsl_rng *random = simulate_stream_new(seed, shared, own);
+    for (size_t i = 0; i < draws; i++)
+        sums[i] += weight * gsl_ran_gaussian_ziggurat(random, 1.0);
     gsl_rng_free(random);
+}
+
+struct futures simulate_condition(const struct condition_forecast *forecast, const char *family,
+                                  struct simulate_stream stream, size_t draws,
+                                  struct arena *arena) {
+    double alone = 1.0 - COMMON_STUDY - COMMON_FAMILY;
+    struct futures futures = simulate_drawn(draws, arena);
+    double *z = futures.draws;
+
+    add_normal(z, draws, sqrt(COMMON_STUDY), stream.seed, "common to the study", "");
+    add_normal(z, draws, sqrt(COMMON_FAMILY), stream.seed, "common to the family", family);
+    add_normal(z, draws, sqrt(alone * forecast->shared), stream.seed, stream.shared, NULL);
+    add_normal(z, draws, sqrt(alone * (1.0 - forecast->shared)), stream.seed, stream.shared,
+               stream.own ? stream.own : "");
+    for (size_t i = 0; i < draws; i++)
+        z[i] = exp(fmin(condition_quantile(forecast, gsl_cdf_ugaussian_P(z[i])), LARGEST_LOG));
     simulate_settle(&futures);
-    if (ret_unfinished)
-        *ret_unfinished = without_end / (double)draws;
-    predict_sort(counts, draws);
-    if (ret_failures)
-        *ret_failures = predict_quantile(counts, draws, 0.50);
     return futures;
 }

@@ -29,6 +29,8 @@ struct futures {
     bool no_interval; /* drawn, but a part without interval is in it: no p05, p95 */
     bool too_wide;    /* the reason of no_interval: it, or a part of it, is (too-few-runs) */
     double p05, p95;  /* of the draws; only without no_interval */
+    /* Of a settled one: standard errors of p05, value and p95 by the number of draws. */
+    double error05, error50, error95;
 };
 
 /* Which stream a part draws from. Parts of the same `shared` name have the same unknown parameters
@@ -55,16 +57,13 @@ struct futures simulate_runs(const double *values, size_t count, uint64_t repeat
                              struct simulate_spread borrow, struct simulate_stream stream,
                              size_t draws, struct arena *arena, bool *ret_borrowed);
 
-/* Time lost by failed attempts on the way to `successes` successful runs: the failure rate has the
- * posterior Beta(1/2 + failures, 1/2 + attempts - failures), each failure costs one of `lost`,
- * whose unknown shares are drawn once per future (Rubin's Bayesian bootstrap). retry_max < 0: no
- * limit. *ret_unfinished (may be NULL): share of the futures in which some run is not finished
- * after retry_max repeats. *ret_failures (may be NULL): how many failures, the median. Open without
- * an attempt or without a known loss; 0 successes: the value 0. */
-struct futures simulate_retries(uint64_t attempts, uint64_t failures, const double *lost,
-                                size_t lost_count, uint64_t successes, int64_t retry_max,
-                                struct simulate_stream stream, size_t draws, struct arena *arena,
-                                double *ret_unfinished, double *ret_failures);
+/* All repeats of a forecast, future by future. Part of what is uncertain is common to the
+ * conditions of a family and part to all of a study (docs/estimate.md says how much, and where
+ * from), so errors neither cancel nor add up wholly; the unknown mean is common to all runs of
+ * stream.shared. */
+struct condition_forecast;
+struct futures simulate_condition(const struct condition_forecast *forecast, const char *family,
+                                  struct simulate_stream stream, size_t draws, struct arena *arena);
 
 struct futures simulate_value(double value); /* seen, and may come out otherwise */
 struct futures simulate_fixed(double value); /* assumed */

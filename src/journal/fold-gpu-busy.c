@@ -346,8 +346,10 @@ static void set_known(const struct busy *busy, const struct sums *sums, double l
     *target.idle = quantity_bounded(UNIT_SECOND, sums->idle_s, bound, method);
     if (partly) {
         struct arena *arena = busy->gpus->fold->run->arena;
-        target.busy->detail = target.idle->detail =
-            arena_printf(arena, _("%.1f s of %.1f s were not seen"), unseen_s, length_s);
+        char unseen[MSG_DECIMAL_SIZE], length[MSG_DECIMAL_SIZE];
+        target.busy->detail = target.idle->detail = arena_printf(
+            arena, _("%s s of %s s were not seen"), msg_decimal(unseen, "%.1f", unseen_s),
+            msg_decimal(length, "%.1f", length_s));
     } else if (others) {
         target.busy->detail = target.idle->detail = _("others used the device as well");
     }

@@ -135,7 +135,8 @@ static struct reason why_hook(const struct fold *fold, const json_t *agents) {
         return (struct reason){
             is_on ? arena_printf(arena, _("the Python hook told nothing: %s"), off)
                   : arena_printf(arena, _("the Python hook was off: %s"), off),
-            is_switch ? _("leave " HOOK_SWITCH " out, or mark the phases") : NULL};
+            is_switch ? arena_printf(arena, _("leave %s out, or mark the phases"), HOOK_SWITCH)
+                      : NULL};
     }
     if (said.hello) {
         return (struct reason){_("the Python hook saw no call that it knows to load or to compute"),

@@ -42,8 +42,8 @@ int journal_reader_init(struct journal_reader *reader, const void *bytes, size_t
             return err_set(err, -EBADMSG, "journal-newer",
                            "the journal was written by a newer version; update probelauf");
         }
-        return err_set(err, -EBADMSG, "journal-foreign",
-                       "not a journal: it does not begin with " JOURNAL_MAGIC);
+        return err_set(err, -EBADMSG, "journal-foreign", "not a journal: it does not begin with %s",
+                       JOURNAL_MAGIC);
     }
     *reader = (struct journal_reader){
         .bytes = bytes,

@@ -45,6 +45,10 @@ bool outcome_from_name(const char *name, enum outcome_class *ret_outcome) {
     return false;
 }
 
+bool outcome_is_stopped(enum outcome_class outcome) {
+    return outcome == OUTCOME_INTERRUPTED || outcome == OUTCOME_BUDGET;
+}
+
 bool outcome_can_retry(enum outcome_class outcome) {
     assert(outcome < OUTCOME_COUNT_);
     return classes[outcome].can_retry;

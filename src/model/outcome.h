@@ -27,5 +27,7 @@ enum outcome_class {
 
 const char *outcome_name(enum outcome_class outcome); /* "ok", "start_failed", ... */
 bool outcome_from_name(const char *name, enum outcome_class *ret_outcome);
+/* The user or the budget stopped it: nothing failed, though its time counts. */
+bool outcome_is_stopped(enum outcome_class outcome);
 /* A repeat can cure it: never OOM, access, dependency, start_failed, budget, interrupted. */
 bool outcome_can_retry(enum outcome_class outcome);

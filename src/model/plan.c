@@ -73,6 +73,22 @@ const char *component_name(enum component component) {
     return components[component];
 }
 
+const char *plan_environment_kind_name(enum plan_environment_kind kind) {
+    switch (kind) {
+    case PLAN_ENVIRONMENT_UNSAID:
+        return NULL;
+    case PLAN_RENTED:
+        return "rented";
+    case PLAN_OWN:
+        return "own";
+    case PLAN_INSTITUTE:
+        return "institute";
+    case PLAN_MACOS:
+        return "macos";
+    }
+    return NULL;
+}
+
 bool component_from_name(const char *name, enum component *ret_component) {
     for (enum component i = 0; i < COMPONENT_COUNT_; i++) {
         if (strcmp(components[i], name) == 0) {
@@ -106,6 +122,28 @@ const struct plan_step *plan_step_find(const struct plan *plan, const char *name
     for (size_t i = 0; i < plan->step_count; i++)
         if (is_id(plan->steps[i].name, name))
             return &plan->steps[i];
+    return NULL;
+}
+
+const struct plan_offer *plan_offer_find(const struct plan *plan, const char *id) {
+    for (size_t i = 0; i < plan->offer_count; i++)
+        if (is_id(plan->offers[i].id, id))
+            return &plan->offers[i];
+    return NULL;
+}
+
+const char *plan_accelerator(const struct plan_environment *environment) {
+    const char *gpu = environment->gpu;
+    if (environment->accelerator != NULL)
+        return environment->accelerator;
+    if (environment->kind == PLAN_MACOS)
+        return "metal";
+    if (environment->gpus.given && environment->gpus.value == 0)
+        return "cpu";
+    if (gpu != NULL && strncmp(gpu, "NVIDIA ", 7) == 0)
+        return "cuda";
+    if (gpu != NULL && strncmp(gpu, "AMD ", 4) == 0)
+        return "rocm";
     return NULL;
 }
 

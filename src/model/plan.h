@@ -156,6 +156,8 @@ const char *plan_backing_name(enum plan_backing backing);          /* "confirmed
 const char *plan_fact_state_name(enum plan_fact_state state);
 const char *plan_answer_name(enum plan_answer answer); /* "yes", "no", "open" */
 const char *plan_scope_name(enum plan_scope scope);
+/* "rented", "own", "institute", "macos"; NULL: not said */
+const char *plan_environment_kind_name(enum plan_environment_kind kind);
 const char *component_name(enum component component); /* "prepare", ... */
 bool component_from_name(const char *name, enum component *ret_component);
 
@@ -208,10 +210,13 @@ struct plan_environment {
     struct plan_at at;
     const char *id;
     enum plan_environment_kind kind;
-    const char *gpu;         /* model as the vendor names it; NULL: open */
-    struct plan_whole gpus;  /* 0: no GPU; not given: open */
-    const char *driver;      /* "550.54.15" or "550"; its major number is compared */
-    struct plan_pairs stack; /* name: version */
+    const char *accelerator;        /* "cuda", "rocm", "metal", "cpu"; NULL: told by kind and gpu
+                                       (plan_accelerator) */
+    const char *compute_capability; /* "9.0"; NULL: open */
+    const char *gpu;                /* model as the vendor names it; NULL: open */
+    struct plan_whole gpus;         /* 0: no GPU; not given: open */
+    const char *driver;             /* "550.54.15" or "550"; its major number is compared */
+    struct plan_pairs stack;        /* name: version */
     struct plan_texts match; /* packages that must equal the target's; "machine.KEY": a part of the
                                 machine (cpu_model, cpus, memory, distribution, interpreter) */
     enum plan_answer physical_access;
@@ -224,6 +229,11 @@ struct plan_code {
     const char *repo;
     struct plan_texts paths; /* git path specs that the code digest covers; empty: all but the plan,
                               *.md, docs/, LICENSE* */
+    /* requires{}: what the code needs of an environment (A6) */
+    struct plan_texts accelerators;   /* one of them; empty: open */
+    struct plan_texts architectures;  /* that it is built for, "9.0"; empty: not said */
+    struct plan_pairs requires_stack; /* name: version as pip writes it, "2.7.0", ">=2.4,<3" */
+    const char *requires_source;
 };
 
 struct plan_pattern {
@@ -342,15 +352,43 @@ struct plan_offer {
     struct plan_whole gpus_per_unit;
     struct plan_amount rate;
     const char *currency; /* ISO 4217 */
-    const char *per;      /* "second", "minute", "hour", "day", "week", "month" */
-    struct plan_duration increment, minimum, provisioning;
+    const char
+        *service_unit; /* "NAIRR SU": takes the place of a currency; its rate is dated as any */
+    const char *per;   /* "second", "minute", "hour", "day", "week", "month" */
+    struct plan_duration increment, minimum, maximum, provisioning;
+    struct plan_whole units_available;
     struct plan_amount setup_fee;
     struct plan_amount storage_running, storage_stopped; /* per GB and month */
     struct plan_amount transfer_in, transfer_out;        /* per GB */
     enum plan_answer interruptible;
     const char *interruption_terms, *taxes, *region, *data_terms, *availability;
+    enum plan_answer tax_included;
+    struct plan_amount tax_percent; /* micros of a percent: 19 % is 19000000 */
     const char *source;
     struct plan_date seen, valid_until;
+    const char *replaces; /* id of the earlier offer that it is a new version of */
+};
+
+/* How machines are rented, where the plan knows it (D5, D6). */
+struct plan_rental {
+    struct plan_at at;
+    struct plan_bytes storage; /* kept on the machine's disks; GB of offers are 10^9 bytes */
+    const char *between;       /* what becomes of the machine between two rentals: "stopped",
+                                  "deleted"; NULL: open */
+    struct plan_duration wait_between; /* for people, between two blocks; needs who, when, why */
+    const char *who, *why;
+    struct plan_date when;
+};
+
+/* The software validation that comes before an estimate (E1): set by the team, never an estimate.
+ */
+struct plan_validation {
+    struct plan_at at;
+    struct plan_duration max_time;
+    struct plan_amount max_cost;
+    const char *currency;       /* of max_cost */
+    const char *stop_condition; /* when it is given up */
+    const char *result;         /* what it has to show */
 };
 
 struct plan_sourced { /* a figure of owning{}, with where it is from */
@@ -364,7 +402,8 @@ struct plan_owning {
     const char *currency, *device;
     struct plan_whole gpus;
     struct plan_sourced purchase, lifetime, residual, power, electricity, administration, lead_time,
-        utilisation;
+        utilisation, maintenance;
+    enum plan_answer can_administer; /* can the team take administration and maintenance on? */
 };
 
 struct plan_demand {
@@ -373,6 +412,8 @@ struct plan_demand {
     struct plan_duration lasts;
     struct plan_texts needs; /* "local-interface", "attached-device", "full-control", … */
     const char *source;
+    struct plan_sourced own;      /* what is there already: "2 GPUs of the group" */
+    enum plan_answer exceeds_own; /* is that too little, for a limited time? */
 };
 
 struct plan_privacy {
@@ -424,6 +465,8 @@ struct plan {
     struct plan_block *blocks;
     size_t block_count;
     struct plan_demand demand;
+    struct plan_validation validation;
+    struct plan_rental rental;
     struct plan_planned_date *calendar;
     size_t calendar_count;
     struct plan_offer *offers;
@@ -438,6 +481,10 @@ struct plan {
 const struct plan_block *plan_block_find(const struct plan *plan, const char *id);
 const struct plan_environment *plan_environment_find(const struct plan *plan, const char *id);
 const struct plan_step *plan_step_find(const struct plan *plan, const char *name);
+/* "cuda", "rocm", "metal" or "cpu": as the plan says it, else by kind macos, gpus: 0, or the vendor
+ * that the GPU's name begins with; NULL: open. Never by what is usual. */
+const char *plan_accelerator(const struct plan_environment *environment);
+const struct plan_offer *plan_offer_find(const struct plan *plan, const char *id);
 /* "probelauf.yaml:31", in the arena: a source. */
 const char *plan_source(const struct plan *plan, struct plan_at at, struct arena *arena);
 /* Has the condition all these pairs, value texts equal as written? */

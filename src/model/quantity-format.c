@@ -29,7 +29,7 @@ static void add_3_digits(double value, struct strbuf *out) {
     if (size >= 999.5 && size < 1e15)
         strbuf_printf(out, "%.0f", value);
     else
-        strbuf_printf(out, "%.3g", value);
+        strbuf_add_str(out, msg_decimal((char[MSG_DECIMAL_SIZE]){0}, "%.3g", value));
 }
 
 /* Four digits and more where they stand before the point. */
@@ -38,7 +38,7 @@ static void add_number(double value, struct strbuf *out) {
     if (size >= 999.95 && size < 1e15)
         strbuf_printf(out, "%.0f", value);
     else
-        strbuf_printf(out, "%.4g", value);
+        strbuf_add_str(out, msg_decimal((char[MSG_DECIMAL_SIZE]){0}, "%.4g", value));
 }
 
 #define MINUTE_S 60.0
@@ -145,7 +145,7 @@ void quantity_format_value(double value, const char *unit, struct strbuf *out) {
     if (is_unit(unit, UNIT_RATIO) || is_unit(unit, UNIT_COUNT))
         return;
     strbuf_add_char(out, ' ');
-    str_add_printable(out, unit, strlen(unit)); /* may come from a mark */
+    quantity_add_unit(out, unit);
 }
 
 /* People's words for a reason; the names are for machines. */
@@ -211,10 +211,9 @@ static size_t count_open_parts(const struct quantity *q) {
     return open;
 }
 
-/* "≥ X", or in words where the style is ASCII or the sentence goes on with the open parts. */
-static void add_bounded(const struct quantity *q, bool in_words, const char *value,
-                        struct strbuf *out) {
-    switch (q->bound) {
+void quantity_add_bounded(enum quantity_bound bound, bool in_words, const char *value,
+                          struct strbuf *out) {
+    switch (bound) {
     case QUANTITY_EXACT:
         strbuf_add_str(out, value);
         break;
@@ -234,8 +233,9 @@ static void add_interval(const struct quantity *q, struct strbuf *out) {
     AUTO_STRBUF struct strbuf high = STRBUF_INIT;
     quantity_format_value(q->p05, q->unit, &low);
     quantity_format_value(q->p95, q->unit, &high);
-    strbuf_printf(out, _(" (%s to %s, %.3g %%)"), strbuf_str(&low), strbuf_str(&high),
-                  q->level * 100);
+    char level[MSG_DECIMAL_SIZE];
+    strbuf_printf(out, _(" (%s to %s, %s %%)"), strbuf_str(&low), strbuf_str(&high),
+                  msg_decimal(level, "%.3g", q->level * 100));
 }
 
 static void add_open_parts(const struct quantity *q, struct strbuf *out) {
@@ -245,7 +245,7 @@ static void add_open_parts(const struct quantity *q, struct strbuf *out) {
             continue;
         if (names.length > 0)
             strbuf_add_str(&names, ", ");
-        str_add_printable(&names, q->parts[i].name, strlen(q->parts[i].name));
+        quantity_add_part(&names, q->parts[i].name);
     }
     strbuf_printf(out, _(" + open: %s"), strbuf_str(&names));
 }
@@ -261,7 +261,8 @@ void quantity_format(const struct quantity *q, struct quantity_style style, stru
     AUTO_STRBUF struct strbuf value = STRBUF_INIT;
     quantity_format_value(q->value, q->unit, &value);
     bool has_open_parts = count_open_parts(q) > 0;
-    add_bounded(q, style.ascii || has_open_parts, strbuf_str(&value), out);
+    /* in words where the style is ASCII or the sentence goes on with the open parts */
+    quantity_add_bounded(q->bound, style.ascii || has_open_parts, strbuf_str(&value), out);
     if (q->has_interval)
         add_interval(q, out);
     if (has_open_parts)

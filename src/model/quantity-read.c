@@ -18,7 +18,7 @@ static bool number_of(const json_t *json, const char *key, double *ret_value) {
     return true;
 }
 
-static enum quantity_state state_of(const json_t *json) {
+enum quantity_state quantity_state_of_json(const json_t *json) {
     const char *name = json_get_text(json, "state", "");
     for (int i = QUANTITY_ASSUMED; i < QUANTITY_STATE_COUNT_; i++)
         if (strcmp(quantity_state_name((enum quantity_state)i), name) == 0)
@@ -26,7 +26,7 @@ static enum quantity_state state_of(const json_t *json) {
     return QUANTITY_OPEN;
 }
 
-static enum quantity_bound bound_of(const json_t *json) {
+enum quantity_bound quantity_bound_of_json(const json_t *json) {
     const char *name = json_get_text(json, "bound", "");
     for (int i = 0; i < QUANTITY_BOUND_COUNT_; i++)
         if (strcmp(quantity_bound_name((enum quantity_bound)i), name) == 0)
@@ -34,8 +34,8 @@ static enum quantity_bound bound_of(const json_t *json) {
     return QUANTITY_EXACT;
 }
 
-static const char *const *texts_of(const json_t *json, const char *key, struct arena *arena,
-                                   size_t *ret_count) {
+const char *const *quantity_texts_of_json(const json_t *json, const char *key, struct arena *arena,
+                                          size_t *ret_count) {
     const json_t *list = json_get_array(json, key);
     const char **texts = arena_alloc(arena, (json_array_size(list) + 1) * sizeof(*texts));
     *ret_count = 0;
@@ -51,17 +51,18 @@ static const char *const *texts_of(const json_t *json, const char *key, struct a
 static void read_open_parts(const json_t *json, struct arena *arena, struct quantity *q) {
     if (quantity_is_known(q) && q->bound != QUANTITY_AT_LEAST)
         return;
-    const char *const *names = texts_of(json, "open_parts", arena, &q->open_part_count);
+    const char *const *names =
+        quantity_texts_of_json(json, "open_parts", arena, &q->open_part_count);
     q->open_parts = q->open_part_count > 0 ? names : NULL;
 }
 
 static struct quantity read_flat(const json_t *json, const char *unit, struct arena *arena) {
     const char *said = text_of(json, "unit", arena);
     struct quantity q = quantity_open(said ? said : unit, QUANTITY_NOT_IN_RECORD, NULL);
-    enum quantity_state state = state_of(json);
+    enum quantity_state state = quantity_state_of_json(json);
     q.detail = text_of(json, "detail", arena);
     q.method = text_of(json, "method", arena);
-    q.sources = texts_of(json, "sources", arena, &q.source_count);
+    q.sources = quantity_texts_of_json(json, "sources", arena, &q.source_count);
     if (state == QUANTITY_OPEN || !number_of(json, "value", &q.value)) {
         enum quantity_reason reason;
         if (quantity_reason_from_name(json_get_text(json, "reason", ""), &reason) &&
@@ -72,7 +73,7 @@ static struct quantity read_flat(const json_t *json, const char *unit, struct ar
     }
     q.state = state;
     q.reason = QUANTITY_NO_REASON;
-    q.bound = bound_of(json);
+    q.bound = quantity_bound_of_json(json);
     int64_t n = json_get_int(json, "n", 0);
     q.n = n > 0 ? (uint64_t)n : 0;
     q.has_interval = state != QUANTITY_MEASURED && number_of(json, "p05", &q.p05) &&

@@ -135,6 +135,17 @@ struct quantity_style {
 };
 void quantity_format(const struct quantity *q, struct quantity_style style, struct strbuf *out);
 
+/* How it was obtained (quantity.method), translated where the text is one of ours. */
+void quantity_add_method(struct strbuf *out, const char *method);
+/* Its unit ("GPU-hours"), what it rests on (quantity.basis) and the name of a part of it
+ * ("retries/keep=1"), likewise. */
+void quantity_add_unit(struct strbuf *out, const char *unit);
+void quantity_add_basis(struct strbuf *out, const char *basis);
+void quantity_add_part(struct strbuf *out, const char *name);
+
+/* A value with its bound: "≥ X", or "at least X" in words. */
+void quantity_add_bounded(enum quantity_bound bound, bool in_words, const char *value,
+                          struct strbuf *out);
 /* The value part alone: seconds as "1 h 02 min", "12.3 s", "41 ms"; bytes as IEC units; others with
  * 3-4 digits. */
 void quantity_format_value(double value, const char *unit, struct strbuf *out);

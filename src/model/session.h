@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "model/money.h"
 #include "model/quantity.h"
 
 #include <stdbool.h>
@@ -102,7 +103,7 @@ struct session {
     struct quantity by_reason[SESSION_REASON_COUNT_]; /* sums of gaps; 0 s where no gap has it */
     struct quantity idle_share;                       /* of the reserved time */
     struct quantity gpu_reserved;                     /* reserved x GPUs */
-    struct quantity paid;   /* reserved, by the offer's increment and minimum; open: no offer */
-    struct quantity amount; /* always open until offers are priced: no-offer */
+    struct quantity paid; /* reserved, by the offer's increment and minimum; open: no offer */
+    struct amount amount; /* of the reserved time under the offer; open: no usable offer */
     struct quantity gpu_idle_in_runs; /* shown beside, in no sum: idle of the GPUs while runs ran */
 };

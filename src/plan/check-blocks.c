@@ -344,6 +344,10 @@ static void check_block(struct check *check, const struct plan_block *block) {
     check_all_places(check, block);
     check_results(check, block);
     check_verification(check, block);
+    bool is_settled = block->state != PLAN_UNDETERMINED && block->runs.given;
+    if (is_settled && block->command.count == 0) /* else it is not planned that far yet */
+        plan_warn(check->reading, block->at, "plan-command",
+                  "block '%s' has no 'command': 'probelauf block run' cannot run it", block->id);
 }
 
 void check_blocks(struct check *check) {

@@ -7,8 +7,8 @@
 #include "plan/check.h"
 
 #include "base/str.h"
+#include "plan/schema.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +39,8 @@ struct check_ids check_ids_of(struct plan_reading *reading, const char *key, con
     for (size_t i = 1; i < ids.count; i++) {
         if (strcmp(ids.items[i].text, ids.items[first].text) == 0)
             plan_complain(reading, ids.items[i].at, "plan-duplicate-id",
-                          "'%s' names a second entry of '%s'; the first is in line %" PRIu32,
-                          ids.items[i].text, key, ids.items[first].at.line);
+                          "'%s' names a second entry of '%s'; the first is in line %u",
+                          ids.items[i].text, key, (unsigned)ids.items[first].at.line);
         else
             first = i;
     }
@@ -97,27 +97,53 @@ static bool is_resource_source(const char *kind) {
     return false;
 }
 
+/* The words that the key takes; of them for a resource those that it may have. */
+static void add_source_kinds(bool is_resource, struct strbuf *out) {
+    const struct schema_part *part;
+    for (size_t i = 0; out->length == 0 && (part = schema_part_at(i)) != NULL; i++)
+        for (size_t k = 0; k < part->key_count; k++) {
+            const struct schema_words *words = part->keys[k].words;
+            if (strcmp(part->keys[k].name, "source_kind") != 0 || words == NULL)
+                continue;
+            for (size_t w = 0; w < words->count; w++)
+                if (!is_resource || is_resource_source(words->items[w].name))
+                    strbuf_add_next(out, ", ", words->items[w].name);
+        }
+}
+
+static const char *id_of(const struct plan_fact *fact) {
+    return fact->id != NULL ? fact->id : "";
+}
+
+static void need(struct plan_reading *reading, const struct plan_fact *fact, const char *key) {
+    plan_complain(reading, fact->at, "plan-fact",
+                  "fact '%s' is known and needs '%s'; without it the fact is open", id_of(fact),
+                  key);
+}
+
 static void check_known_fact(struct plan_reading *reading, const struct plan_fact *fact) {
-    const struct {
-        bool said;
-        const char *key;
-    } needed[] = {
-        {fact->value != NULL, "value"},
-        {fact->source != NULL, "source"},
-        {fact->source_kind != NULL, "source_kind"},
-        {fact->seen.given || fact->seen.text != NULL, "seen"},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(needed); i++)
-        if (!needed[i].said)
-            plan_complain(reading, fact->at, "plan-fact",
-                          "a fact that is known needs '%s'; without it the fact is open",
-                          needed[i].key);
-    if (fact->about != NULL && strcmp(fact->about, "resource") == 0 && fact->source_kind != NULL &&
-        *fact->source_kind != '\0' && !is_resource_source(fact->source_kind))
+    const char *id = id_of(fact);
+    bool is_resource = fact->about != NULL && strcmp(fact->about, "resource") == 0;
+    AUTO_STRBUF struct strbuf kinds = STRBUF_INIT;
+    add_source_kinds(is_resource, &kinds);
+    if (fact->value == NULL)
+        need(reading, fact, "value");
+    if (fact->source == NULL)
+        need(reading, fact, "source");
+    if (fact->source_kind == NULL)
         plan_complain(reading, fact->at, "plan-fact",
-                      "what the work needs is not known from '%s'; only from its body "
-                      "(paper), the repository or an own trial (own-trial)",
-                      fact->source_kind);
+                      "fact '%s' is known and needs 'source_kind', one of: %s; without it the fact "
+                      "is open",
+                      id, strbuf_str(&kinds));
+    if (!fact->seen.given && fact->seen.text == NULL)
+        need(reading, fact, "seen");
+    if (is_resource && fact->source_kind != NULL && *fact->source_kind != '\0' &&
+        !is_resource_source(fact->source_kind))
+        plan_complain(reading, fact->at, "plan-fact",
+                      "fact '%s': what the work needs is not known from '%s'; only from its body "
+                      "(paper), the repository or an own trial (own-trial); what the authors' own "
+                      "runs took is about: paper",
+                      id, fact->source_kind);
 }
 
 static void check_facts(struct check *check) {
@@ -128,11 +154,14 @@ static void check_facts(struct check *check) {
             check_known_fact(check->reading, fact);
         if (fact->state == PLAN_FACT_OPEN && fact->value != NULL)
             plan_warn(check->reading, fact->at, "plan-fact",
-                      "this fact is open, so its value counts for nothing; with a source it can be "
-                      "known");
+                      "fact '%s' is open, so its value counts for nothing; with a source it can be "
+                      "known",
+                      id_of(fact));
         if (fact->state == PLAN_FACT_OPEN && fact->value == NULL && fact->question == NULL)
             plan_warn(check->reading, fact->at, "plan-fact",
-                      "an open fact without 'question' does not say what is to be found out");
+                      "fact '%s': an open fact without 'question' does not say what is to be found "
+                      "out",
+                      id_of(fact));
     }
 }
 
@@ -174,21 +203,6 @@ static void check_calendar(struct check *check) {
     }
 }
 
-static void check_environments(struct check *check) {
-    for (size_t i = 0; i < check->plan->environment_count; i++) {
-        const struct plan_environment *environment = &check->plan->environments[i];
-        if (environment->gpu != NULL && environment->gpus.given && environment->gpus.value == 0)
-            plan_warn(check->reading, environment->gpus.at, "plan-environment",
-                      "'gpu' names a GPU and 'gpus' says that there is none");
-        bool has_capacity = environment->gpu_memory.given || environment->host_memory.given;
-        if (has_capacity && environment->capacity_source == NULL)
-            plan_warn(check->reading,
-                      environment->gpu_memory.given ? environment->gpu_memory.at
-                                                    : environment->host_memory.at,
-                      "plan-source", "say under 'source' where this capacity is known from");
-    }
-}
-
 void plan_check(struct plan_reading *reading) {
     struct plan *plan = reading->plan;
     struct check check = {
@@ -208,11 +222,9 @@ void plan_check(struct plan_reading *reading) {
     check_facts(&check);
     check_version(&check);
     check_paper_parts(&check);
-    check_environments(&check);
+    check_needs(&check);
     check_calendar(&check);
-    for (size_t i = 0; i < plan->offer_count; i++)
-        (void)check_refer(&check, &check.environments, plan->offers[i].environment,
-                          plan->offers[i].at);
+    check_offers(&check, &others[2]);
     check_blocks(&check);
     check_claims(&check);
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)

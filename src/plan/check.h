@@ -36,6 +36,10 @@ const struct check_id *check_id_find(const struct check_ids *ids, const char *te
 const struct check_id *check_refer(struct check *check, const struct check_ids *ids,
                                    const char *text, struct plan_at at);
 
+/* check-needs.c */
+void check_needs(struct check *check);
+void check_offers(struct check *check, const struct check_ids *offers);
+
 /* check-blocks.c */
 void check_blocks(struct check *check);
 void check_claims(struct check *check);

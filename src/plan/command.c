@@ -464,3 +464,17 @@ const char *plan_run_line(const struct plan_condition *condition, struct arena *
         strbuf_add_str(&line, " -- COMMAND");
     return arena_strdup(arena, strbuf_str(&line));
 }
+
+const char *plan_command_in(const char *command, const struct plan *plan,
+                            const struct plan_environment *environment, struct arena *arena) {
+    static const char run[] = "probelauf run ";
+    if (environment == NULL || environment->id == NULL || plan->environment_count < 2 ||
+        !str_starts_with(command, run))
+        return command;
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    /* in front: wherever the command ends in one of its own */
+    strbuf_printf(&line, "%s--env ", run);
+    add_quoted(&line, environment->id);
+    strbuf_printf(&line, " %s", command + sizeof run - 1);
+    return arena_strdup(arena, strbuf_str(&line));
+}

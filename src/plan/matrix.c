@@ -12,7 +12,6 @@
 #include "base/str.h"
 #include "base/strbuf.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,9 +106,9 @@ static void check_repeated_values(struct expansion *x, const struct plan_axis *a
         if (strcmp(sorted[i]->text, sorted[i - 1]->text) == 0)
             plan_complain(x->reading, sorted[i]->at, "plan-axis",
                           "value '%s' of axis '%s' stands here a second time; the first is in line "
-                          "%" PRIu32,
+                          "%u",
                           plan_quote(x->reading, sorted[i]->text), axis->name,
-                          sorted[i - 1]->at.line);
+                          (unsigned)sorted[i - 1]->at.line);
 }
 
 static int compare_pair_names(const void *a, const void *b) {
@@ -129,10 +128,11 @@ static void check_names(struct expansion *x, const struct plan_block *block) {
         const struct plan_pair *same =
             bsearch(&wanted, fixed, block->fixed.count, sizeof *fixed, compare_pair_names);
         if (same != NULL)
-            plan_complain(x->reading, axis->at, "plan-axis",
-                          "'%s' is an axis here and fixed in line %" PRIu32
-                          " of the same block; keep one of them",
-                          axis->name, same->at.line);
+            plan_complain(
+                x->reading, axis->at, "plan-axis",
+                "'%s' is an axis here and fixed in line %u of the same block; keep one of "
+                "them",
+                axis->name, (unsigned)same->at.line);
     }
 }
 
@@ -411,9 +411,9 @@ static bool include_others(struct expansion *x, const struct plan_block *block,
         const struct plan_pair *fixed = pair_find(&block->fixed, pair->name);
         if (fixed != NULL) {
             plan_complain(x->reading, pair->at, "plan-include",
-                          "'%s' is fixed for the whole block in line %" PRIu32
-                          "; make it an axis if it varies",
-                          pair->name, fixed->at.line);
+                          "'%s' is fixed for the whole block in line %u; make it an axis if it "
+                          "varies",
+                          pair->name, (unsigned)fixed->at.line);
             return false;
         }
         include_pair(condition, block, NULL, pair);
@@ -438,8 +438,8 @@ static void expand_include(struct expansion *x, struct plan_block *block,
     const struct plan_condition *same = find_same(block, condition);
     if (same != NULL) {
         plan_warn(x->reading, pairs->at, "plan-include",
-                  "condition '%s' is there already (line %" PRIu32 "); this entry adds nothing",
-                  plan_quote(x->reading, condition->label), same->at.line);
+                  "condition '%s' is there already (line %u); this entry adds nothing",
+                  plan_quote(x->reading, condition->label), (unsigned)same->at.line);
         *condition = (struct plan_condition){0};
         block->condition_count--;
     }
@@ -581,10 +581,10 @@ static void warn_spellings(struct plan_reading *reading) {
             first = one;
         else if (strcmp(first->text, one->text) != 0)
             plan_warn(reading, one->at, "plan-spelling",
-                      "'%s' is '%s' here and '%s' in line %" PRIu32
-                      ": the same number, but two conditions, since texts are compared as written",
+                      "'%s' is '%s' here and '%s' in line %u: the same number, but two "
+                      "conditions, since texts are compared as written",
                       one->name, plan_quote(reading, one->text), plan_quote(reading, first->text),
-                      first->at.line);
+                      (unsigned)first->at.line);
     }
     mem_free_ptr(&all.items);
 }

@@ -138,7 +138,8 @@ static int set_place(struct plan *plan, const char *path, struct err *err) {
 /* Everything else in a plan of another format may mean something else. */
 static bool is_of_this_format(struct plan_reading *reading, const struct yaml_node *root) {
     if (root == NULL) {
-        plan_complain(reading, (struct plan_at){1, 1}, "plan-empty",
+        const struct plan_at top = {1, 1};
+        plan_complain(reading, top, "plan-empty",
                       "the plan is empty; 'probelauf init' writes one to begin with");
         return false;
     }
@@ -155,7 +156,8 @@ static bool is_of_this_format(struct plan_reading *reading, const struct yaml_no
         return true; /* the table complains */
     if (str_to_i64(version->text, &number) == 0 && number <= PLAN_FORMAT)
         return true;
-    plan_complain(reading, (struct plan_at){version->line, version->column}, "plan-version",
+    at = (struct plan_at){version->line, version->column};
+    plan_complain(reading, at, "plan-version",
                   "this plan has format %s, and this probelauf reads format %d; use a newer one",
                   plan_quote(reading, version->text), PLAN_FORMAT);
     return false;
@@ -169,8 +171,8 @@ static int read_tree(struct plan_reading *reading, const char *path, struct err 
     size_t length = 0;
     int rc = yaml_read(path, plan->arena, &root, &bytes, &length, &problem, err);
     if (rc == -EINVAL) {
-        plan_complain(reading, (struct plan_at){problem.line, problem.column}, "plan-yaml", "%s",
-                      problem.text);
+        const struct plan_at at = {problem.line, problem.column};
+        plan_complain(reading, at, "plan-yaml", "%s", problem.text);
         return 0;
     }
     if (rc < 0) {

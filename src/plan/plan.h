@@ -74,6 +74,10 @@ const char *plan_folder_of(const struct plan *plan, const char *path, struct are
 /* How people measure it: "probelauf run --block compare -c keep=0.5", with " -- COMMAND" where the
  * block has none; words quoted for the shell. May hold anything else: print it plain. */
 const char *plan_run_line(const struct plan_condition *condition, struct arena *arena);
+/* A command that begins with "probelauf run", with --env where the plan has several environments:
+ * without it the record may fit more than one, and counts for none. environment NULL: as it is. */
+const char *plan_command_in(const char *command, const struct plan *plan,
+                            const struct plan_environment *environment, struct arena *arena);
 
 /* ---- what an open fact stops ---- */
 
@@ -87,9 +91,24 @@ void plan_stops_text(unsigned stops, struct strbuf *out);
 size_t plan_open_facts(const struct plan *plan, struct arena *arena,
                        const struct plan_fact ***ret_facts);
 
+/* About data protection: `block run` wants it settled whatever it is said to stop. */
+bool plan_fact_is_privacy(const struct plan_fact *fact);
+
+/* Preparatory tasks that need no rented machine and are not done, in the order of the plan: to be
+ * done before anything is booked (A7). The array lives in the arena. */
+size_t plan_before_booking(const struct plan *plan, struct arena *arena,
+                           const struct plan_task ***ret_tasks);
+
 /* ---- the table as documents ---- */
 
 /* A commented plan with every fact open and a new study.id. title: NULL: none. */
 void plan_starter(const char *study_id, const char *title, struct strbuf *out);
+/* The worked plans (catalog/): the index-th name, and what it is about, translated; NULL behind the
+ * last. */
+const char *plan_catalog_name(size_t index);
+const char *plan_catalog_about(size_t index);
+/* That one with the new study.id, its comments kept, and the title where one is given; false: there
+ * is none of this name. */
+bool plan_catalog(const char *name, const char *study_id, const char *title, struct strbuf *out);
 json_t *plan_json_schema(void);                /* schema/plan.schema.json */
 void plan_format_document(struct strbuf *out); /* docs/plan-format.md */

@@ -74,6 +74,9 @@ WORDS(per_words,
 WORDS(pattern_words,
     {"campaign", 0, "once, for a limited time"}, {"peaks", 0, "now and then, nothing between"},
     {"continuous", 0, "all the time, predictably"});
+WORDS(accelerator_words,
+    {"cuda", 0, "NVIDIA GPUs"}, {"rocm", 0, "AMD GPUs"}, {"metal", 0, "Apple GPUs"}, {"cpu", 0, "no GPU is needed"});
+WORDS(between_words, {"stopped", 0, "its disks stay and may cost"}, {"deleted", 0, "everything is set up again"});
 WORDS(class_words,
     {"none", 0, "no personal and no otherwise sensitive data"}, {"personal", 0, NULL}, {"sensitive", 0, NULL});
 
@@ -202,6 +205,8 @@ PART(capacity_part, capacity_keys, plan_environment, .name = "environments[].cap
 static const struct schema_key environment_keys[] = {
     {"id", SCHEMA_ID, true, AT(plan_environment, id), .help = "the name for --env, facts and offers", .example = "id: rented-a"},
     {"kind", SCHEMA_WORD, AT(plan_environment, kind), .words = &environment_words, .help = "whose machine it is", .example = "kind: rented"},
+    {"accelerator", SCHEMA_CHOICE, AT(plan_environment, accelerator), .words = &accelerator_words, .unsaid = "told by kind, gpus: 0 and the vendor that gpu begins with", .help = "what code runs on there", .example = "accelerator: cuda"},
+    {"compute_capability", SCHEMA_TEXT, AT(plan_environment, compute_capability), .help = "of the GPU, as its vendor states it", .example = "compute_capability: \"9.0\""},
     {"gpu", SCHEMA_TEXT, AT(plan_environment, gpu), .help = "the GPU's model as its vendor names it", .example = "gpu: NVIDIA A100-SXM4-80GB"},
     {"gpus", SCHEMA_WHOLE, AT(plan_environment, gpus), .minimum = 0, .maximum = 100000, .help = "how many GPUs are reserved; 0: none", .example = "gpus: 1"},
     {"driver", SCHEMA_TEXT, AT(plan_environment, driver), .help = "the GPU driver's version; its major number is compared", .example = "driver: \"550.54\""},
@@ -215,10 +220,19 @@ static const struct schema_key environment_keys[] = {
 PART(environment_part, environment_keys, plan_environment, .name = "environments[]", .has_at = true,
      .help = "Candidate machines, side by side. Facts, runs, estimates and offers belong to one of them and never cross. The first one is meant where nothing else is said.");
 
+static const struct schema_key requires_keys[] = {
+    {"accelerators", SCHEMA_TEXTS, AT(plan_code, accelerators), .help = "what the code runs on, one of them is needed: cuda, rocm, metal, cpu; CUDA-only code never counts as runnable elsewhere", .example = "accelerators: [cuda]"},
+    {"architectures", SCHEMA_TEXTS, AT(plan_code, architectures), .help = "compute capabilities that its build files name", .example = "architectures: [\"8.0\", \"9.0\"]"},
+    {"stack", SCHEMA_PAIRS, AT(plan_code, requires_stack), .help = "packages and the versions that it needs, as its requirement files write them", .example = "stack: {torch: \"2.7.0\"}"},
+    {"source", SCHEMA_TEXT, AT(plan_code, requires_source), .help = "file and line that show it; 'probelauf doctor' finds them", .example = "source: \"csrc/build.py:12\""},
+};
+PART(requires_part, requires_keys, plan_code, .name = "code.requires", .help = "What the code needs of an environment; each of 'environments' is held against it.");
+
 static const struct schema_key code_keys[] = {
     {"repo", SCHEMA_TEXT, AT(plan_code, repo), .help = "where the code is from", .example = "repo: https://example.org/code.git"},
     {"paths", SCHEMA_TEXTS, AT(plan_code, paths), .unsaid = "all tracked files but the plan, *.md, docs/ and LICENSE*",
      .help = "git path specs of the files whose change makes earlier runs count no more; name them where data are tracked, too, or these count as code", .example = "paths: [src, \"*.py\"]"},
+    {"requires", SCHEMA_PART, AT(plan_code, at), .part = &requires_part, .help = "what it needs of an environment"},
 };
 PART(code_part, code_keys, plan_code, .name = "code", .has_at = true, .help = "Which code a run is evidence for.");
 
@@ -341,14 +355,6 @@ PART(block_part, block_keys, plan_block, .name = "blocks[]", .has_at = true, .he
 
 /* ---- what a decision needs ---- */
 
-static const struct schema_key demand_keys[] = {
-    {"pattern", SCHEMA_CHOICE, AT(plan_demand, pattern), .words = &pattern_words, .help = "how steady the need is", .example = "pattern: campaign"},
-    {"lasts", SCHEMA_DURATION, AT(plan_demand, lasts), .help = "how long it lasts", .example = "lasts: 60d"},
-    {"needs", SCHEMA_TEXTS, AT(plan_demand, needs), .help = "what only a machine of one's own may give: local-interface, attached-device, full-control and so on", .example = "needs: [full-control]"},
-    {"source", SCHEMA_TEXT, AT(plan_demand, source), .help = "who says so", .example = "source: group meeting, 2026-11-30"},
-};
-PART(demand_part, demand_keys, plan_demand, .name = "demand", .has_at = true, .help = "How steady and how long computing is needed.");
-
 static const struct schema_key calendar_keys[] = {
     {"start", SCHEMA_DATE, AT(plan_planned_date, start), .help = "planned first day", .example = "start: 2027-01-11"},
     {"end", SCHEMA_DATE, AT(plan_planned_date, end), .help = "planned last day", .example = "end: 2027-01-22"},
@@ -364,9 +370,12 @@ static const struct schema_key offer_keys[] = {
     {"gpus_per_unit", SCHEMA_WHOLE, AT(plan_offer, gpus_per_unit), .minimum = 1, .maximum = 100000, .help = "GPUs in one billed unit", .example = "gpus_per_unit: 1"},
     {"rate", SCHEMA_AMOUNT, AT(plan_offer, rate), .help = "price of one unit for one 'per'", .example = "rate: 2.49"},
     {"currency", SCHEMA_CURRENCY, AT(plan_offer, currency), .help = "ISO 4217", .example = "currency: EUR"},
+    {"service_unit", SCHEMA_TEXT, AT(plan_offer, service_unit), .help = "a unit of account in place of a currency; never added to money", .example = "service_unit: NAIRR SU"},
     {"per", SCHEMA_CHOICE, AT(plan_offer, per), .words = &per_words, .help = "the time that the rate is for", .example = "per: hour"},
     {"increment", SCHEMA_DURATION, AT(plan_offer, increment), .help = "what billing rounds up to", .example = "increment: 1min"},
     {"minimum", SCHEMA_DURATION, AT(plan_offer, minimum), .help = "shortest term that is billed", .example = "minimum: 1h"},
+    {"maximum", SCHEMA_DURATION, AT(plan_offer, maximum), .help = "longest term", .example = "maximum: 14d"},
+    {"units_available", SCHEMA_WHOLE, AT(plan_offer, units_available), .minimum = 0, .maximum = 100000, .help = "units that can be had", .example = "units_available: 2"},
     {"provisioning", SCHEMA_DURATION, AT(plan_offer, provisioning), .help = "from the order to the first login", .example = "provisioning: 10min"},
     {"setup_fee", SCHEMA_AMOUNT, AT(plan_offer, setup_fee), .help = "once per rental", .example = "setup_fee: 0"},
     {"storage_running", SCHEMA_AMOUNT, AT(plan_offer, storage_running), .help = "per GB and month while the machine runs", .example = "storage_running: 0.08"},
@@ -375,13 +384,16 @@ static const struct schema_key offer_keys[] = {
     {"transfer_out", SCHEMA_AMOUNT, AT(plan_offer, transfer_out), .help = "per GB", .example = "transfer_out: 0.09"},
     {"interruptible", SCHEMA_WORD, AT(plan_offer, interruptible), .words = &answer_words, .help = "may the provider take the machine away", .example = "interruptible: no"},
     {"interruption_terms", SCHEMA_TEXT, AT(plan_offer, interruption_terms), .help = "how, with what notice", .example = "interruption_terms: two minutes of notice"},
-    {"taxes", SCHEMA_TEXT, AT(plan_offer, taxes), .help = "are they in the rate", .example = "taxes: excluded, 19%"},
+    {"taxes", SCHEMA_TEXT, AT(plan_offer, taxes), .help = "what the quote says of taxes", .example = "taxes: VAT is added"},
+    {"tax_included", SCHEMA_WORD, AT(plan_offer, tax_included), .words = &answer_words, .help = "are they in the prices", .example = "tax_included: no"},
+    {"tax_percent", SCHEMA_AMOUNT, AT(plan_offer, tax_percent), .help = "their rate in percent, where they are not", .example = "tax_percent: 19"},
     {"region", SCHEMA_TEXT, AT(plan_offer, region), .help = "where the machine stands", .example = "region: eu-central"},
     {"data_terms", SCHEMA_TEXT, AT(plan_offer, data_terms), .help = "terms of data processing", .example = "data_terms: \"DPA of 2026-05\""},
     {"availability", SCHEMA_TEXT, AT(plan_offer, availability), .help = "how many, when", .example = "availability: 2 units in January"},
     {"source", SCHEMA_TEXT, AT(plan_offer, source), .help = "the quote; without it there is no amount", .example = "source: \"quote 4711\""},
     {"seen", SCHEMA_DATE, AT(plan_offer, seen), .help = "the day of the quote", .example = "seen: 2026-11-30"},
     {"valid_until", SCHEMA_DATE, AT(plan_offer, valid_until), .help = "its last day", .example = "valid_until: 2027-01-31"},
+    {"replaces", SCHEMA_ID, AT(plan_offer, replaces), .help = "the earlier offer that it is a new version of: both are shown side by side", .example = "replaces: offer-old"},
 };
 PART(offer_part, offer_keys, plan_offer, .name = "offers[]", .has_at = true, .help = "Quotes as they were given. No price list ships with the program, and amounts are exact: up to six decimals, never rounded.");
 
@@ -392,6 +404,39 @@ static const struct schema_key sourced_keys[] = {
 };
 PART(sourced_part, sourced_keys, plan_sourced, .name = "a value with its source", .has_at = true, .short_key = "value",
      .help = "Short form: only the value.");
+
+static const struct schema_key demand_keys[] = {
+    {"pattern", SCHEMA_CHOICE, AT(plan_demand, pattern), .words = &pattern_words, .help = "how steady the need is", .example = "pattern: campaign"},
+    {"lasts", SCHEMA_DURATION, AT(plan_demand, lasts), .help = "how long it lasts", .example = "lasts: 60d"},
+    {"needs", SCHEMA_TEXTS, AT(plan_demand, needs), .help = "what only a machine of one's own may give: local-interface, attached-device, full-control and so on", .example = "needs: [full-control]"},
+    {"source", SCHEMA_TEXT, AT(plan_demand, source), .help = "who says so", .example = "source: group meeting, 2026-11-30"},
+    {"own", SCHEMA_SOURCED, AT(plan_demand, own), .part = &sourced_part, .help = "what the team has already", .example = "own: {value: 2 GPUs of the group, source: inventory of 2026}"},
+    {"exceeds_own", SCHEMA_WORD, AT(plan_demand, exceeds_own), .words = &answer_words, .help = "is that too little, for a limited time", .example = "exceeds_own: yes"},
+};
+PART(demand_part, demand_keys, plan_demand, .name = "demand", .has_at = true, .help = "How steady and how long computing is needed.");
+
+static const struct schema_key validation_keys[] = {
+    {"max_time", SCHEMA_DURATION, AT(plan_validation, max_time), .help = "how long it may take at most", .example = "max_time: 4h"},
+    {"max_cost", SCHEMA_AMOUNT, AT(plan_validation, max_cost), .help = "how much it may cost at most", .example = "max_cost: 20"},
+    {"currency", SCHEMA_CURRENCY, AT(plan_validation, currency), .help = "ISO 4217, of max_cost", .example = "currency: EUR"},
+    {"stop_condition", SCHEMA_TEXT, AT(plan_validation, stop_condition), .help = "when it is given up", .example = "stop_condition: flash-attn does not import after two attempts"},
+    {"result", SCHEMA_TEXT, AT(plan_validation, result), .help = "what it has to show", .example = "result: one example of squad answered with full cache and with 0.3"},
+};
+static const struct schema_rule validation_rules[] = {{"max_cost", false, {"currency"}}};
+PART(validation_part, validation_keys, plan_validation, RULES(validation_rules), .name = "validation", .has_at = true,
+     .help = "The software validation before anything is estimated: a short rental with a cap that the team sets, a stop condition and the result that it has to show. It is never an estimate.");
+
+static const struct schema_key rental_keys[] = {
+    {"storage", SCHEMA_BYTES, AT(plan_rental, storage), .help = "what is kept on the machine's disks", .example = "storage: 200 GB"},
+    {"between", SCHEMA_CHOICE, AT(plan_rental, between), .words = &between_words, .help = "what becomes of the machine between two rentals", .example = "between: deleted"},
+    {"wait_between", SCHEMA_DURATION, AT(plan_rental, wait_between), .help = "how long the machine waits for people between two blocks, where 'calendar' does not say it; needs who, when and why", .example = "wait_between: 1d"},
+    {"who", SCHEMA_TEXT, AT(plan_rental, who), .help = "who assumes that", .example = "who: Kim"},
+    {"when", SCHEMA_DATE, AT(plan_rental, when), .help = "the day of the assumption", .example = "when: 2026-11-30"},
+    {"why", SCHEMA_TEXT, AT(plan_rental, why), .help = "what it rests on", .example = "why: the gate is discussed in the weekly meeting"},
+};
+static const struct schema_rule rental_rules[] = {{"wait_between", false, {"who", "when", "why"}}};
+PART(rental_part, rental_keys, plan_rental, RULES(rental_rules), .name = "rental", .has_at = true,
+     .help = "How machines are rented: what storage costs rest on, and what is between two blocks. One rental that waits is compared with separate ones.");
 
 #define SOURCED(struct_, field, help_, example_) \
     {#field, SCHEMA_SOURCED, AT(struct_, field), .part = &sourced_part, .help = help_, .example = example_}
@@ -407,6 +452,8 @@ static const struct schema_key owning_keys[] = {
     SOURCED(plan_owning, electricity, "price of electricity", "electricity: {value: 0.31 per kWh, source: contract}"),
     SOURCED(plan_owning, administration, "work of administration", "administration: {value: 2 h a week, source: IT}"),
     SOURCED(plan_owning, lead_time, "time until it can be used", "lead_time: {value: 10 weeks, source: \"quote 12\"}"),
+    SOURCED(plan_owning, maintenance, "cost of maintenance", "maintenance: {value: 900 a year, source: \"quote 12\"}"),
+    {"can_administer", SCHEMA_WORD, AT(plan_owning, can_administer), .words = &answer_words, .help = "can the team take administration and maintenance on", .example = "can_administer: open"},
     SOURCED(plan_owning, utilisation, "share of the time in use", "utilisation: {value: 30%, source: last year's log}"),
 };
 PART(owning_part, owning_keys, plan_owning, .name = "owning", .has_at = true, .help = "The true cost of a machine of one's own, each figure with its source.");
@@ -420,7 +467,7 @@ static const struct schema_key privacy_keys[] = {
     {"readers", SCHEMA_TEXT, AT(plan_privacy, readers), .help = "who can read data and logs", .example = "readers: the team"},
     {"storage", SCHEMA_TEXT, AT(plan_privacy, storage), .help = "where they lie", .example = "storage: eu-central"},
 };
-PART(privacy_part, privacy_keys, plan_privacy, .name = "privacy", .has_at = true, .help = "Data protection. Unsettled, it stands in the way of booking: class, may_transfer and assessment must be said, and where personal or sensitive data may be moved the provider's statement with source and date.");
+PART(privacy_part, privacy_keys, plan_privacy, .name = "privacy", .has_at = true, .help = "Data protection. Unsettled, it stands in the way of booking: class, may_transfer and assessment must be said, of personal or sensitive data storage, readers and retention, too, and where such data may be moved the provider's statement with source and date.");
 
 static const struct schema_key assumption_keys[] = {
     {"key", SCHEMA_TEXT, true, AT(plan_assumption, key), .help = "what is assumed, as 'estimate --set' names it", .example = "key: compare.failure-rate"},
@@ -447,6 +494,8 @@ static const struct schema_key plan_keys[] = {
     {"steps", SCHEMA_PARTS, AT(plan, steps), COUNT(plan, step_count), .part = &step_part, .help = "set-up, data and transfer by commands"},
     {"blocks", SCHEMA_PARTS, AT(plan, blocks), COUNT(plan, block_count), .part = &block_part, .help = "the work, in parts with a checkable result"},
     {"demand", SCHEMA_PART, AT(plan, demand), .part = &demand_part, .help = "how steady and how long computing is needed"},
+    {"validation", SCHEMA_PART, AT(plan, validation), .part = &validation_part, .help = "the software validation before anything is estimated"},
+    {"rental", SCHEMA_PART, AT(plan, rental), .part = &rental_part, .help = "how machines are rented"},
     {"calendar", SCHEMA_NAMED_PARTS, AT(plan, calendar), COUNT(plan, calendar_count), .part = &calendar_part, .help = "planned dates by block", .example = "calendar: {compare: {start: 2027-01-11}}"},
     {"offers", SCHEMA_PARTS, AT(plan, offers), COUNT(plan, offer_count), .part = &offer_part, .help = "quotes"},
     {"owning", SCHEMA_PART, AT(plan, owning), .part = &owning_part, .help = "the cost of a machine of one's own"},
@@ -459,12 +508,12 @@ const struct schema_part schema_plan = {.keys = plan_keys, .key_count = ARRAY_LE
 /* clang-format on */
 
 static const struct schema_part *const parts[] = {
-    &schema_plan,    &study_part,      &paper_part,       &claim_part,    &matrix_part,
-    &deviation_part, &fact_part,       &environment_part, &capacity_part, &code_part,
-    &phases_part,    &pattern_part,    &task_part,        &step_part,     &block_part,
-    &axis_part,      &value_part,      &result_part,      &verify_part,   &retry_part,
-    &demand_part,    &calendar_part,   &offer_part,       &owning_part,   &sourced_part,
-    &privacy_part,   &assumption_part,
+    &schema_plan,    &study_part,  &paper_part,       &claim_part,    &matrix_part,
+    &deviation_part, &fact_part,   &environment_part, &capacity_part, &code_part,
+    &requires_part,  &phases_part, &pattern_part,     &task_part,     &step_part,
+    &block_part,     &axis_part,   &value_part,       &result_part,   &verify_part,
+    &retry_part,     &demand_part, &validation_part,  &rental_part,   &calendar_part,
+    &offer_part,     &owning_part, &sourced_part,     &privacy_part,  &assumption_part,
 };
 
 bool schema_is_spelling(const struct schema_word *word) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The plan that `init` writes: every fact of the inventory open, with its question and what it
- * stops, and room for the rest. It must hold nothing that nobody found out: no typical GPU, no
- * default number of runs.
+ * The plans that `init` writes: one with every fact of the inventory open, with its question and
+ * what it stops, and room for the rest; or a worked one of catalog/, carried inside, with an id of
+ * its own. They must hold nothing that nobody found out: no typical GPU, no default number of runs.
  */
 #include "plan/plan.h"
 
 #include "base/msg.h"
 #include "base/str.h"
+#include "plan/catalog.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define LINE_WIDTH 98u
@@ -255,6 +257,66 @@ void plan_starter(const char *study_id, const char *title, struct strbuf *out) {
                         "#   may_transfer: open\n"
                         "#   provider_statement: {value: ..., source: ..., seen: ...}\n"
                         "#   assessment: ...\n"
+                        "#   storage: ...\n"
                         "#   readers: ...\n"
                         "#   retention: ...\n");
+}
+
+/* ---- worked plans ---- */
+
+/* The files of catalog/; their texts name no program, so they stay as they are in every language.
+ */
+static const struct {
+    const char *name, *text, *about;
+} catalog[] = {
+    {"fast-kvzip", (const char *)catalog_fast_kvzip,
+     N_("arXiv 2601.17668v1; the code is there, licence, head scores and data are open")},
+    {"linearard", (const char *)catalog_linearard,
+     N_("arXiv 2604.00004v1; the training is there, the evaluation is open")},
+    {"adkv", (const char *)catalog_adkv, N_("no paper and no code found: all of it is open")},
+};
+
+const char *plan_catalog_name(size_t index) {
+    return index < ARRAY_LENGTH(catalog) ? catalog[index].name : NULL;
+}
+
+const char *plan_catalog_about(size_t index) {
+    return index < ARRAY_LENGTH(catalog) ? _(catalog[index].about) : NULL;
+}
+
+/* The text up to the next place of `mark`, which is taken, and where it goes on; NULL: there is
+ * none. */
+static const char *add_until(struct strbuf *out, const char *text, const char *mark) {
+    const char *at = strstr(text, mark);
+    if (at == NULL)
+        return NULL;
+    strbuf_add(out, text, (size_t)(at - text));
+    return at + strlen(mark);
+}
+
+bool plan_catalog(const char *name, const char *study_id, const char *title, struct strbuf *out) {
+    const char *rest = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(catalog); i++)
+        if (strcmp(catalog[i].name, name) == 0)
+            rest = catalog[i].text;
+    if (rest == NULL)
+        return false;
+    add_comment(out, _("A worked plan of probelauf's catalogue, yours from now on: what somebody "
+                       "found out stands with its source and the day, the rest is open with its "
+                       "question. It says things as of those days: look again. Facts are in "
+                       "English, as their sources are. 'probelauf check' lists what is open; "
+                       "every key stands in docs/plan-format.md."));
+    strbuf_add_str(out, "#\n");
+    rest = add_until(out, rest, CATALOG_STUDY_ID);
+    assert(rest != NULL); /* a test reads every plan of the catalogue */
+    strbuf_add_str(out, study_id);
+    if (title != NULL) {
+        rest = add_until(out, rest, "\n  title: ");
+        assert(rest != NULL);
+        strbuf_add_str(out, "\n  title: ");
+        add_quoted(out, title);
+        rest += strcspn(rest, "\n");
+    }
+    strbuf_add_str(out, rest);
+    return true;
 }

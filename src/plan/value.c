@@ -91,6 +91,8 @@ int value_date_ns(const char *text, int64_t *ret_utc_ns) {
     memcpy(moment + 10, "T00:00:00Z", sizeof "T00:00:00Z");
     int64_t utc_ns;
     int rc = clock_parse_utc(moment, &utc_ns);
+    if (rc == -ERANGE && strcmp(text, "1970") < 0)
+        return -EINVAL; /* too early, which nobody would call too large */
     if (rc < 0)
         return rc;
     if (utc_ns < 0)

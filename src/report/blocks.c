@@ -9,10 +9,12 @@
 
 #include "base/msg.h"
 #include "base/uuid.h"
+#include "report/block-run.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
+#include "report/words.h"
 
 #include <string.h>
 
@@ -228,6 +230,13 @@ static void frozen(const struct study_block *block, struct report_style style, s
     labelled(out, style, _("frozen"), strbuf_str(&text));
 }
 
+static void gate(const struct study *study, const struct study_block *block,
+                 struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (report_gate_line(study, block->block, &text))
+        labelled(out, style, _("gate"), strbuf_str(&text));
+}
+
 /* With -v each of them, with its question; else how many and which, in one line. */
 static void open_facts(const struct study_block *block, struct report_style style,
                        struct strbuf *out) {
@@ -291,11 +300,11 @@ static void runs(const struct study_block *block, struct report_style style, str
             AUTO_STRBUF struct strbuf date = STRBUF_INIT;
             AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
             run_text_add_date(&date, run->run->started_utc_ns);
-            layout_add_quantity(&wall, &run->run->wall, style.ascii, false);
+            layout_add_quantity(&wall, &run->run->wall, style.ascii, true);
             cell(table, uuid_tail(run->run->id));
             cell(table, block->conditions[c].condition->label);
             cell(table, strbuf_str(&date));
-            layout_table_cell(table, outcome_name(run->run->outcome),
+            layout_table_cell(table, words_shown(outcome_name(run->run->outcome)),
                               run_text_outcome_color(run->run->outcome));
             cell(table, strbuf_str(&wall));
             counts_cell(table, run);
@@ -313,7 +322,7 @@ static void details(const struct study *study, const struct study_block *block,
     study_words_add_nature(&title, block->block);
     if (block->block->state != PLAN_UNDETERMINED)
         strbuf_printf(&title, "%s%s", title.length > before ? ", " : "",
-                      plan_backing_name(block->block->state));
+                      words_shown(plan_backing_name(block->block->state)));
     if (block->block->title)
         strbuf_printf(&title, " - %s", block->block->title);
     layout_cut(&heading, strbuf_str(&title), layout_columns(style), style.ascii);
@@ -328,6 +337,7 @@ static void details(const struct study *study, const struct study_block *block,
     answers(study, block->block, style, out);
     repeat_checks(study, block->block, style, out);
     frozen(block, style, out);
+    gate(study, block, style, out);
     open_facts(block, style, out);
 }
 
@@ -357,10 +367,10 @@ static void unplanned(const struct study *study, struct report_style style, stru
         AUTO_STRBUF struct strbuf date = STRBUF_INIT;
         AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
         run_text_add_date(&date, run->run->started_utc_ns);
-        layout_add_quantity(&wall, &run->run->wall, style.ascii, false);
+        layout_add_quantity(&wall, &run->run->wall, style.ascii, true);
         cell(table, uuid_tail(run->run->id));
         cell(table, strbuf_str(&date));
-        layout_table_cell(table, outcome_name(run->run->outcome),
+        layout_table_cell(table, words_shown(outcome_name(run->run->outcome)),
                           run_text_outcome_color(run->run->outcome));
         cell(table, strbuf_str(&wall));
         cell(table, run->unplanned_why ? run->unplanned_why : "");

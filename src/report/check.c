@@ -6,11 +6,11 @@
 #include "report/study.h"
 
 #include "base/msg.h"
+#include "report/check-parts.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/study-words.h"
-
-#include <inttypes.h>
+#include "report/words.h"
 
 /* ---- what there is ---- */
 
@@ -202,6 +202,8 @@ json_t *report_check_json(const struct plan *plan, const struct plan_complaints 
     json_put(json, "blocks", broken ? json_null() : blocks);
     json_put(json, "open_facts", broken ? json_null() : facts);
     json_put(json, "undetermined", broken ? json_null() : undetermined_json(plan));
+    json_put(json, "environments", broken ? json_null() : check_environments_json(plan));
+    json_put(json, "before_booking", broken ? json_null() : check_before_booking_json(plan));
     json_put(json, "stopped", broken ? json_null() : stops_json(open.stops));
     return json;
 }
@@ -217,30 +219,40 @@ static void add_with_comma(struct strbuf *out, const char *text) {
 }
 
 /* label, and in the second column foreign text that may be long; "open" for none. */
-static void text_row(struct strbuf *out, struct report_style style, const char *label,
-                     const char *text) {
+static void text_row_at(struct strbuf *out, struct report_style style, size_t indent,
+                        const char *label, const char *text) {
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     bool is_said = text != NULL && *text != '\0';
     strbuf_printf(&line, "%s: ", label);
     layout_add_plain(&line, is_said ? text : _("open"), style.ascii);
-    strbuf_add_str(out, "  ");
-    layout_wrap(out, strbuf_str(&line), 2, 4, layout_columns(style));
+    layout_add_blanks(out, indent);
+    layout_wrap(out, strbuf_str(&line), indent, indent + 2, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+static void text_row(struct strbuf *out, struct report_style style, const char *label,
+                     const char *text) {
+    text_row_at(out, style, 2, label, text);
+}
+
+static void add_title(const struct plan *plan, struct report_style style, struct strbuf *out) {
+    const struct plan_study *study = &plan->study;
+    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
+    layout_cut(&title, study->title != NULL ? study->title : _("a study without a title"),
+               layout_columns(style), style.ascii);
+    layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&title));
     strbuf_add_char(out, '\n');
 }
 
 static void add_study(const struct plan *plan, struct report_style style, struct strbuf *out) {
     const struct plan_study *study = &plan->study;
-    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
     AUTO_STRBUF struct strbuf paper = STRBUF_INIT;
     AUTO_STRBUF struct strbuf scope = STRBUF_INIT;
     AUTO_STRBUF struct strbuf environments = STRBUF_INIT;
-    layout_cut(&title, study->title != NULL ? study->title : _("a study without a title"),
-               layout_columns(style), style.ascii);
-    layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&title));
     strbuf_add_char(out, '\n');
     add_with_comma(&paper, study->paper_title);
     add_with_comma(&paper, study->paper_version != NULL ? study->paper_version : _("version open"));
-    strbuf_add_str(&scope, plan_scope_name(study->scope));
+    strbuf_add_str(&scope, words_shown(plan_scope_name(study->scope)));
     add_with_comma(&scope, study->scope_note);
     for (size_t i = 0; i < plan->environment_count; i++)
         add_with_comma(&environments, plan->environments[i].id);
@@ -299,7 +311,7 @@ static void add_blocks(const struct plan *plan, struct report_style style, struc
         {.title = _("what"), .elastic = 10},
         {.title = _("conditions"), .right = true},
         {.title = _("runs"), .right = true},
-        {.title = _("backed"), .optional = 60},
+        {.title = _("backed"), .optional = 100},
         {.title = _("supported"), .optional = 76},
     };
     bool has_support = says_support(plan);
@@ -313,7 +325,7 @@ static void add_blocks(const struct plan *plan, struct report_style style, struc
         layout_table_cell(table, strbuf_str(&nature), LAYOUT_PLAIN);
         count_cell(table, block->condition_count);
         runs_cell(table, block);
-        layout_table_cell(table, plan_backing_name(block->state), LAYOUT_PLAIN);
+        layout_table_cell(table, words_shown(plan_backing_name(block->state)), LAYOUT_PLAIN);
         if (has_support)
             support_cell(table, block);
     }
@@ -328,6 +340,57 @@ static size_t count_facts(const struct plan *plan, const struct open_facts *open
     return count;
 }
 
+static void add_fact(const struct plan_fact *fact, struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf label = STRBUF_INIT;
+    strbuf_add_str(&text, fact->question != NULL ? fact->question : _("no question is given"));
+    if (fact->at.line > 0)
+        strbuf_printf(&text, _(" (line %u)"), (unsigned)fact->at.line);
+    else
+        strbuf_add_str(&text, _(" (the plan has no part 'privacy')"));
+    layout_add_plain(&label, fact->id, style.ascii);
+    if (fact->environment != NULL) {
+        strbuf_add_char(&label, '@');
+        layout_add_plain(&label, fact->environment, style.ascii);
+    }
+    text_row_at(out, style, 4, strbuf_str(&label), strbuf_str(&text));
+}
+
+/* Those that stop the same under one line. */
+static void add_fact_group(const struct open_facts *open, unsigned stops, struct report_style style,
+                           struct strbuf *out) {
+    AUTO_STRBUF struct strbuf what = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf line = STRBUF_INIT;
+    plan_stops_text(stops, &what);
+    if (stops != 0)
+        strbuf_printf(&line, _("these stop %s:"), strbuf_str(&what));
+    else
+        strbuf_add_str(&line, _("these stop nothing:"));
+    layout_paragraph(out, style, strbuf_str(&line));
+    for (size_t i = 0; i < open->count; i++)
+        if (open->items[i]->stops == stops)
+            add_fact(open->items[i], style, out);
+}
+
+/* What `block run` wants settled whatever the facts are said to stop (rules/gate.h). */
+static void add_protection(const struct open_facts *open, struct report_style style,
+                           struct strbuf *out) {
+    AUTO_STRBUF struct strbuf ids = STRBUF_INIT;
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    for (size_t i = 0; i < open->count; i++)
+        if (plan_fact_is_privacy(open->items[i]))
+            strbuf_add_next(&ids, ", ", open->items[i]->id);
+    if (ids.length == 0)
+        return;
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, strbuf_str(&ids), style.ascii);
+    strbuf_printf(&text,
+                  _("'block run' wants data protection settled, too: %s (on a machine of one's own "
+                    "nothing about transfer and provider)"),
+                  strbuf_str(&plain));
+    layout_paragraph(out, style, strbuf_str(&text));
+}
+
 static void add_facts(const struct plan *plan, const struct open_facts *open,
                       struct report_style style, struct strbuf *out) {
     if (open->count == 0)
@@ -336,25 +399,19 @@ static void add_facts(const struct plan *plan, const struct open_facts *open,
     strbuf_printf(&heading, _("Open facts: %zu of %zu"), open->count, count_facts(plan, open));
     layout_heading(out, style, strbuf_str(&heading));
     for (size_t i = 0; i < open->count; i++) {
-        const struct plan_fact *fact = open->items[i];
-        AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        AUTO_STRBUF struct strbuf label = STRBUF_INIT;
-        strbuf_add_str(&text, fact->question != NULL ? fact->question : _("no question is given"));
-        if (fact->stops != 0) {
-            strbuf_add_str(&text, _("; stops "));
-            plan_stops_text(fact->stops, &text);
-        }
-        if (fact->at.line > 0)
-            strbuf_printf(&text, _(" (line %" PRIu32 ")"), fact->at.line);
-        else if (i == 0 || open->items[i - 1]->at.line > 0) /* the first of them */
-            strbuf_add_str(&text, _(" (the plan has no part 'privacy')"));
-        layout_add_plain(&label, fact->id, style.ascii);
-        if (fact->environment != NULL) {
-            strbuf_add_char(&label, '@');
-            layout_add_plain(&label, fact->environment, style.ascii);
-        }
-        text_row(out, style, strbuf_str(&label), strbuf_str(&text));
+        unsigned stops = open->items[i]->stops;
+        bool is_first = true;
+        for (size_t k = 0; k < i && is_first; k++)
+            is_first = open->items[k]->stops != stops;
+        if (is_first && stops != 0)
+            add_fact_group(open, stops, style, out);
     }
+    for (size_t i = 0; i < open->count; i++)
+        if (open->items[i]->stops == 0) {
+            add_fact_group(open, 0, style, out);
+            break;
+        }
+    add_protection(open, style, out);
 }
 
 static void add_undetermined(const struct plan *plan, struct report_style style,
@@ -371,10 +428,8 @@ static void add_undetermined(const struct plan *plan, struct report_style style,
             is_first = false;
             AUTO_STRBUF struct strbuf text = STRBUF_INIT;
             AUTO_STRBUF struct strbuf label = STRBUF_INIT;
-            strbuf_printf(&text,
-                          _("%zu of %zu values are neither confirmed nor chosen (line "
-                            "%" PRIu32 ")"),
-                          count, axis->value_count, axis->at.line);
+            strbuf_printf(&text, _("%zu of %zu values are neither confirmed nor chosen (line %u)"),
+                          count, axis->value_count, (unsigned)axis->at.line);
             layout_add_plain(&label, plan->blocks[b].id, style.ascii);
             strbuf_add_str(&label, ", ");
             layout_add_plain(&label, axis->name, style.ascii);
@@ -410,8 +465,12 @@ static void add_next(const struct plan *plan, unsigned stops, struct report_styl
     } else {
         AUTO_ARENA struct arena *arena = arena_new();
         AUTO_STRBUF struct strbuf line = STRBUF_INIT;
-        layout_add_plain(&line, plan_run_line(&block->conditions[0], arena), style.ascii);
-        strbuf_printf(&text, _("next: measure a run with: %s"), strbuf_str(&line));
+        layout_add_plain(&line,
+                         plan_command_in(plan_run_line(&block->conditions[0], arena), plan,
+                                         plan->environments, arena),
+                         style.ascii);
+        strbuf_printf(&text, _("first, if it was not done yet, measure a run: %s"),
+                      strbuf_str(&line));
     }
     layout_paragraph(out, style, strbuf_str(&text));
 }
@@ -420,12 +479,8 @@ void report_check_text(const struct plan *plan, const struct plan_complaints *co
                        struct report_style style, struct strbuf *out) {
     if (complaints->errors > 0)
         return; /* the plan is not what it was meant to be: nothing is said of it */
-    add_study(plan, style, out);
-    add_blocks(plan, style, out);
     AUTO_ARENA struct arena *arena = arena_new();
     struct open_facts open = open_facts_of(plan, arena);
-    add_facts(plan, &open, style, out);
-    add_undetermined(plan, style, out);
     AUTO_STRBUF struct strbuf verdict = STRBUF_INIT;
     if (open.stops != 0) {
         strbuf_add_str(&verdict, _("open facts stand in the way of: "));
@@ -433,7 +488,13 @@ void report_check_text(const struct plan *plan, const struct plan_complaints *co
     } else {
         strbuf_add_str(&verdict, _("no open fact stands in the way"));
     }
-    strbuf_add_char(out, '\n');
+    add_title(plan, style, out);
     layout_paragraph(out, style, strbuf_str(&verdict));
     add_next(plan, open.stops, style, out);
+    add_study(plan, style, out);
+    add_facts(plan, &open, style, out);
+    add_blocks(plan, style, out);
+    add_undetermined(plan, style, out);
+    check_add_environments(plan, style, out);
+    check_add_before_booking(plan, style, out);
 }

@@ -15,6 +15,7 @@
 #include "report/measures.h"
 #include "report/run-json.h"
 #include "report/run-text.h"
+#include "report/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -234,8 +235,9 @@ static void add_difference(struct strbuf *out, struct report_style style,
         strbuf_add_char(&text, c->difference.value < 0.0 ? '-' : '+');
     quantity_format_value(size.value, size.unit, &text);
     double percent = c->a.value > 0.0 ? c->difference.value / c->a.value * 100.0 : 0.0;
+    char share[MSG_DECIMAL_SIZE];
     if (fabs(percent) >= 0.05 && size.bound == QUANTITY_EXACT)
-        strbuf_printf(&text, " (%+.1f %%)", percent);
+        strbuf_printf(&text, " (%s %%)", msg_decimal(share, "%+.1f", percent));
     if (c->flag)
         strbuf_printf(&text, "; %s", msg_get(flags[c->flag].text));
     layout_add_plain(out, strbuf_str(&text), style.ascii);
@@ -293,7 +295,7 @@ static void values_text(const struct run *a, const struct run *b, struct report_
 static void side_text(const char *name, const struct run *run, struct report_style style,
                       struct strbuf *out) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    strbuf_printf(&text, "%s  %s", uuid_tail(run->id), outcome_name(run->outcome));
+    strbuf_printf(&text, "%s  %s", uuid_tail(run->id), words_shown(outcome_name(run->outcome)));
     if (run->validity == RUN_INVALID)
         strbuf_printf(&text, " (%s)", _("declared invalid"));
     if (run->started_utc_ns != 0) {

@@ -6,19 +6,22 @@
  */
 #include "report/document-parts.h"
 
+#include "report/cost.h"
 #include "report/csv-cells.h"
 #include "report/measures.h"
 #include "report/study-words.h"
 
 #include <string.h>
 
-static const char *const columns[] = {"section", "block", "condition", "name",   "state", "value",
-                                      "unit",    "bound", "p05",       "p95",    "level", "n",
-                                      "method",  "basis", "reason",    "sources"};
+static const char *const columns[] = {"section", "block",       "condition", "name",  "state",
+                                      "value",   "unit",        "bound",     "p05",   "p95",
+                                      "level",   "n",           "method",    "basis", "reason",
+                                      "sources", "environment", "standing"};
 
 /* Where the figures of a group belong. */
 struct place {
     const char *section, *block, *condition;
+    const char *environment, *standing; /* of a run of a study; NULL: not known, or none */
 };
 
 static void sources_cell(struct strbuf *out, const struct quantity *q) {
@@ -53,6 +56,8 @@ static void line(struct strbuf *out, const struct place *place, const char *name
     csv_add_text(out, q->basis);
     csv_add_text(out, reason_of(q));
     sources_cell(out, q);
+    csv_add_text(out, place->environment);
+    csv_add_text(out, place->standing);
     csv_end_line(out);
 }
 
@@ -79,47 +84,94 @@ static void components(struct strbuf *out, const struct place *place,
         line(out, place, name, &all[i].time);
         for (size_t k = 0; k < all[i].item_count; k++) {
             AUTO_FREE char *item = mem_printf("%s.item", name);
-            struct place of = {"item", place->block, all[i].items[k].name};
+            struct place of = {
+                .section = "item", .block = place->block, .condition = all[i].items[k].name};
             line(out, &of, item, &all[i].items[k].time);
         }
     }
 }
 
-static void estimate(struct strbuf *out, const struct estimate *of) {
+/* In whole units, six digits: as exact as the amount. */
+static void money_cell(struct strbuf *out, bool known, int64_t micros) {
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (known)
+        money_add_exact(&text, micros);
+    strbuf_add_str(out, strbuf_str(&text));
+    csv_end_cell(out);
+}
+
+static void money(struct strbuf *out, const struct place *place, const struct amount *amount) {
+    bool known = amount_is_known(amount);
+    AUTO_STRBUF struct strbuf sources = STRBUF_INIT;
+    for (size_t i = 0; i < amount->source_count; i++)
+        strbuf_add_next(&sources, " ", amount->sources[i]);
+    csv_add_text(out, place->section);
+    csv_add_text(out, place->block);
+    csv_add_text(out, place->condition);
+    csv_add_text(out, "amount");
+    csv_add_text(out, quantity_state_name(amount->state));
+    money_cell(out, known, amount->micros);
+    csv_add_text(out, amount->currency);
+    csv_add_text(out, known ? quantity_bound_name(amount->bound) : NULL);
+    money_cell(out, known && amount->has_interval, amount->p05);
+    money_cell(out, known && amount->has_interval, amount->p95);
+    csv_add_number(out, known && amount->has_interval, amount->level);
+    csv_add_integer(out, false, 0);
+    csv_add_text(out, known ? "reserved time by the offer's terms" : NULL);
+    csv_add_text(out, NULL);
+    csv_add_text(out, known ? NULL : quantity_reason_name(amount->reason));
+    csv_add_text(out, strbuf_str(&sources));
+    csv_add_text(out, place->environment);
+    csv_add_text(out, place->standing);
+    csv_end_line(out);
+}
+
+static void estimate(struct strbuf *out, const struct estimate *of, const struct cost *cost) {
     for (size_t i = 0; i < of->block_count; i++) {
         const struct estimate_block *block = &of->blocks[i];
-        struct place place = {"block", block->block->block->id, NULL};
+        struct place place = {.section = "block", .block = block->block->block->id};
         components(out, &place, block->components);
         figures(out, &place, &block->figures);
         memory(out, &place, "host_memory", &block->host_memory);
         memory(out, &place, "gpu_memory", &block->gpu_memory);
         line(out, &place, "bytes_in", &block->bytes_in);
         line(out, &place, "bytes_out", &block->bytes_out);
+        struct amount amount = cost_block_amount(cost, i);
+        money(out, &place, &amount);
     }
     for (size_t i = 0; i < of->by_extent_count; i++) {
-        struct place place = {"extent", of->by_extent[i].name, NULL};
+        struct place place = {.section = "extent", .block = of->by_extent[i].name};
         figures(out, &place, &of->by_extent[i].figures);
+        struct amount amount = cost_subtotal_amount(cost, true, i);
+        money(out, &place, &amount);
     }
     for (size_t i = 0; i < of->by_recurrence_count; i++) {
-        struct place place = {"recurrence", of->by_recurrence[i].name, NULL};
+        struct place place = {.section = "recurrence", .block = of->by_recurrence[i].name};
         figures(out, &place, &of->by_recurrence[i].figures);
+        struct amount amount = cost_subtotal_amount(cost, false, i);
+        money(out, &place, &amount);
     }
-    struct place total = {"total", NULL, NULL};
+    struct place total = {.section = "total"};
     figures(out, &total, &of->total);
-    line(out, &total, "amount", &of->amount);
+    struct amount amount = cost_amount(cost);
+    money(out, &total, &amount);
 }
 
 static void study(struct strbuf *out, const struct study *of) {
-    struct place place = {"study", NULL, NULL};
-    line(out, &place, "spent", &of->spent);
-    line(out, &place, "failed_time", &of->failed_time);
+    struct place place = {.section = "study"};
+    line(out, &place, "spent", &of->here.spent);
+    line(out, &place, "failed_time", &of->here.failed_time);
+    line(out, &place, "spent_elsewhere", &of->elsewhere.spent);
+    line(out, &place, "failed_time_elsewhere", &of->elsewhere.failed_time);
     line(out, &place, "unplanned_time", &of->unplanned_time);
     line(out, &place, "first_success", &of->first_success);
     for (size_t i = 0; i < of->claim_count; i++)
         for (size_t k = 0; k < of->claims[i].observed_count; k++) {
             AUTO_STRBUF struct strbuf where = STRBUF_INIT;
             study_words_add_pairs(&where, of->claims[i].observed[k].where);
-            struct place claim = {"claim", of->claims[i].claim->id, strbuf_str(&where)};
+            struct place claim = {.section = "claim",
+                                  .block = of->claims[i].claim->id,
+                                  .condition = strbuf_str(&where)};
             line(out, &claim, of->claims[i].claim->result, &of->claims[i].observed[k].value);
         }
 }
@@ -130,7 +182,8 @@ static void results(struct strbuf *out, const struct study *of) {
     struct document_result *list = NULL;
     size_t count = document_results(of, arena, &list);
     for (size_t i = 0; i < count; i++) {
-        struct place place = {"result", list[i].blocks, list[i].condition->label};
+        struct place place = {
+            .section = "result", .block = list[i].blocks, .condition = list[i].condition->label};
         line(out, &place, list[i].name, &list[i].value);
         if (!quantity_is_known(&list[i].value) || list[i].value.n < 2)
             continue;
@@ -143,12 +196,24 @@ static void results(struct strbuf *out, const struct study *of) {
     }
 }
 
+/* In words of the JSON: what it is for the target environment. */
+static const char *standing_of(const struct study_run *of) {
+    if (!of)
+        return NULL;
+    if (!of->planned)
+        return "unplanned";
+    return of->condition ? evidence_level_name(of->evidence.level) : "step";
+}
+
 static void runs(struct strbuf *out, const struct report_document *document) {
     for (size_t i = 0; i < document->run_count; i++) {
         const struct run *run = document->runs[i];
         const struct study_run *of = document_study_run(document, run);
-        struct place place = {"run", of && of->block ? of->block->id : NULL,
-                              of && of->condition ? of->condition->label : NULL};
+        struct place place = {.section = "run",
+                              .block = of && of->block ? of->block->id : NULL,
+                              .condition = of && of->condition ? of->condition->label : NULL,
+                              .environment = of && of->environment ? of->environment->id : NULL,
+                              .standing = standing_of(of)};
         const char *sources[] = {run->id};
         for (size_t k = 0; k < measures_count(); k++) {
             struct quantity q = measures_get(run, k);
@@ -166,7 +231,7 @@ static void runs(struct strbuf *out, const struct report_document *document) {
 
 /* Which of how many runs the lines below rest on. */
 static void which_runs(struct strbuf *out, const struct report_document *document) {
-    struct place place = {"document", NULL, NULL};
+    struct place place = {.section = "document"};
     const char *method = document->study ? "runs of the study" : "newest runs of the ledger";
     struct quantity in = quantity_measured(UNIT_COUNT, (double)document->run_count, method);
     struct quantity total =
@@ -185,6 +250,6 @@ void report_document_csv(const struct report_document *document, struct strbuf *
         results(out, document->study);
     }
     if (document->estimate)
-        estimate(out, document->estimate);
+        estimate(out, document->estimate, document->cost);
     runs(out, document);
 }

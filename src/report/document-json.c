@@ -5,7 +5,9 @@
  */
 #include "report/document-parts.h"
 
+#include "report/decide.h"
 #include "report/facts.h"
+#include "report/review.h"
 #include "report/run-json.h"
 #include "report/study-json.h"
 #include "report/study-words.h"
@@ -147,22 +149,6 @@ static json_t *privacy_json(const struct study *study) {
     return json;
 }
 
-static const char *environment_kind(enum plan_environment_kind kind) {
-    switch (kind) {
-    case PLAN_ENVIRONMENT_UNSAID:
-        return NULL;
-    case PLAN_RENTED:
-        return "rented";
-    case PLAN_OWN:
-        return "own";
-    case PLAN_INSTITUTE:
-        return "institute";
-    case PLAN_MACOS:
-        return "macos";
-    }
-    return NULL;
-}
-
 static json_t *bytes_json(const struct plan_bytes *bytes) {
     return study_json_count(bytes->given, bytes->bytes);
 }
@@ -175,7 +161,7 @@ static json_t *environments_json(const struct plan *plan) {
         for (size_t k = 0; k < environment->match.count; k++)
             json_array_append_new(match, json_text(environment->match.items[k].text));
         json_put_text(json, "id", environment->id);
-        json_put_text(json, "kind", environment_kind(environment->kind));
+        json_put_text(json, "kind", plan_environment_kind_name(environment->kind));
         json_put_text(json, "gpu", environment->gpu);
         json_put(json, "gpus",
                  environment->gpus.given ? json_integer(environment->gpus.value) : json_null());
@@ -304,6 +290,8 @@ json_t *report_document_json(const struct report_document *document) {
     run_json_put_utc(json, "made_utc", document->now_utc_ns);
     json_put_text(json, "verdict", report_document_verdict(document, arena));
     json_put(json, "notes", notes_json(document));
+    json_put(json, "decision",
+             document->decision ? report_decide_json(document->decision) : json_null());
     json_put(json, "study", study ? study_json_study(study) : json_null());
     json_put(json, "claims", study ? study_json_claims(study) : json_null());
     json_put(json, "results", study ? results_json(study) : json_null());
@@ -318,7 +306,9 @@ json_t *report_document_json(const struct report_document *document) {
     json_put(json, "runs_in", runs_in_json(document));
     json_put(json, "runs", runs_json(document));
     json_put(json, "estimate",
-             document->estimate ? report_estimate_json(document->estimate) : json_null());
+             document->estimate ? report_estimate_json(document->estimate, document->cost)
+                                : json_null());
+    json_put(json, "review", document->review ? report_review_json(document->review) : json_null());
     json_put(json, "sessions", study ? document_sessions_json(study) : json_null());
     json_put(json, "frozen", frozen_json(document));
     json_put(json, "complaints", complaints_json(document));

@@ -6,6 +6,7 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "report/block-run.h"
 #include "report/markdown.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
@@ -33,18 +34,6 @@ static void level_cell(struct strbuf *out, enum evidence_level level, const char
     strbuf_add_char(out, ' ');
 }
 
-static const char *backing_word(enum plan_backing backing) {
-    switch (backing) {
-    case PLAN_UNDETERMINED:
-        return _("undetermined");
-    case PLAN_CHOSEN:
-        return _("chosen by the team");
-    case PLAN_CONFIRMED:
-        return _("confirmed by the protocol");
-    }
-    return "";
-}
-
 static void overview(const struct study *study, struct strbuf *out) {
     const char *const titles[] = {_("block"), _("kind"),  _("backed"),  _("state"),
                                   _("done"),  _("valid"), _("evidence")};
@@ -55,7 +44,7 @@ static void overview(const struct study *study, struct strbuf *out) {
         study_words_add_nature(&nature, block->block);
         markdown_cell(out, block->block->id);
         markdown_cell(out, nature.length > 0 ? strbuf_str(&nature) : _("not said"));
-        markdown_cell(out, backing_word(block->block->state));
+        markdown_cell(out, study_words_backing(block->block->state));
         markdown_cell(out, study_words_state(block->state));
         done_cell(out, block->done, block->has_planned, block->planned);
         markdown_cell_count(out, true, block->valid);
@@ -185,7 +174,7 @@ static void texts_item(struct strbuf *out, const char *label, const struct plan_
     markdown_item(out, label, strbuf_str(&joined));
 }
 
-static void block(const struct study_block *of, struct strbuf *out) {
+static void block(const struct study *study, const struct study_block *of, struct strbuf *out) {
     const struct plan_block *plan = of->block;
     AUTO_STRBUF struct strbuf heading = STRBUF_INIT;
     strbuf_printf(&heading, _("Block %s"), plan->id);
@@ -206,6 +195,9 @@ static void block(const struct study_block *of, struct strbuf *out) {
             strbuf_printf(&frozen, _("; outdated: %s"), of->freeze_outdated);
         markdown_item(out, _("inputs and code frozen"), strbuf_str(&frozen));
     }
+    AUTO_STRBUF struct strbuf gate = STRBUF_INIT;
+    if (report_gate_line(study, plan, &gate))
+        markdown_item(out, _("answer at its gate"), strbuf_str(&gate));
     for (size_t i = 0; i < of->stopped_by_count; i++) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         strbuf_add_str(&text, of->stopped_by[i]->id);
@@ -234,5 +226,5 @@ void document_markdown_blocks(const struct report_document *document, struct str
           "count."));
     overview(study, out);
     for (size_t i = 0; i < study->block_count; i++)
-        block(&study->blocks[i], out);
+        block(study, &study->blocks[i], out);
 }

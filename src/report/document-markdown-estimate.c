@@ -6,8 +6,11 @@
 #include "report/document-parts.h"
 
 #include "base/msg.h"
+#include "report/calibration.h"
+#include "report/cost.h"
 #include "report/estimate-open.h"
 #include "report/markdown.h"
+#include "report/precision.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
 
@@ -101,6 +104,33 @@ static void said_once(const char *label, const struct quantity *q, const char *m
     strbuf_add_char(out, '\n');
 }
 
+static void dominating(const struct estimate *estimate, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *words = report_dominating_words(estimate, arena);
+    if (!words)
+        return;
+    markdown_item(out, _("in all"), words);
+    strbuf_add_char(out, '\n');
+}
+
+/* What reviewed blocks taught, beside what is stated: of the total, then of each block. */
+static void calibrated(const struct estimate *estimate, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *const *lines = NULL;
+    size_t count = report_calibrated_lines(estimate->calibrated, false, false, arena, &lines);
+    for (size_t i = 0; i < count; i++)
+        markdown_item(out, _("in all"), lines[i]);
+    for (size_t b = 0; b < estimate->block_count; b++) {
+        const struct estimate_block *block = &estimate->blocks[b];
+        size_t of_block = report_calibrated_lines(block->calibrated, true, false, arena, &lines);
+        for (size_t i = 0; i < of_block; i++)
+            markdown_item(out, block->block->block->id, lines[i]);
+        count += of_block;
+    }
+    if (count > 0)
+        strbuf_add_char(out, '\n');
+}
+
 static void figures(const struct estimate *estimate, struct strbuf *out) {
     const struct columns columns = columns_of(estimate);
     const char *titles[8] = {"", _("runs left"), _("computing"), _("reserved (paid)"),
@@ -138,6 +168,8 @@ static void figures(const struct estimate *estimate, struct strbuf *out) {
         said_once(_("machine time"), &hours, _("reserved; no GPU in the target"), out);
     }
     strbuf_add_char(out, '\n');
+    dominating(estimate, out);
+    calibrated(estimate, out);
     if (study_words_has_partial_interval(estimate))
         markdown_paragraph(out, _("With ≥, the interval is that of the parts that are in it."));
 }
@@ -265,9 +297,10 @@ static void assumed_task(const struct plan *plan, const struct plan_task *task,
                          struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
     AUTO_STRBUF struct strbuf time = STRBUF_INIT;
+    char when[MSG_DATE_SIZE];
     quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, &time);
     assumed_row(arena_printf(arena, _("task %s"), task->id ? task->id : "?"), strbuf_str(&time),
-                task->who, task->when.given ? task->when.text : NULL, task->why,
+                task->who, task->when.given ? msg_date(when, task->when.text) : NULL, task->why,
                 plan_source(plan, task->time.at.line > 0 ? task->time.at : task->at, arena), out);
 }
 
@@ -289,8 +322,10 @@ static void assumed(const struct estimate *estimate, struct strbuf *out) {
     for (size_t i = 0; i < estimate->assumed_count; i++) {
         const struct estimate_setting *setting = &estimate->assumed[i];
         const struct plan_assumption *assumption = study_words_assumption(plan, setting);
+        char when[MSG_DATE_SIZE];
         assumed_row(setting->key, setting->value, setting->who,
-                    assumption && assumption->when.given ? assumption->when.text : NULL,
+                    assumption && assumption->when.given ? msg_date(when, assumption->when.text)
+                                                         : NULL,
                     setting->why      ? setting->why
                     : setting->is_set ? _("set for this report")
                                       : NULL,
@@ -325,8 +360,8 @@ static void frozen(const struct report_document *document, struct strbuf *out) {
     }
 }
 
-static void memory_row(const char *block, const struct estimate_memory *memory,
-                       struct strbuf *out) {
+void document_markdown_memory(const char *block, const struct estimate_memory *memory,
+                              struct strbuf *out) {
     if (!quantity_is_known(&memory->need) && memory->need.reason == QUANTITY_NOT_APPLICABLE)
         return;
     markdown_cell(out, block);
@@ -346,23 +381,16 @@ static void memory(const struct estimate *estimate, struct strbuf *out) {
     markdown_table(out, titles, ARRAY_LENGTH(titles));
     for (size_t i = 0; i < estimate->block_count; i++) {
         const char *id = estimate->blocks[i].block->block->id;
-        memory_row(id, &estimate->blocks[i].host_memory, out);
-        memory_row(id, &estimate->blocks[i].gpu_memory, out);
+        document_markdown_memory(id, &estimate->blocks[i].host_memory, out);
+        document_markdown_memory(id, &estimate->blocks[i].gpu_memory, out);
     }
 }
 
-static void cost(const struct estimate *estimate, struct strbuf *out) {
+static void money(const struct report_document *document, struct strbuf *out) {
     markdown_heading(out, 2, _("Cost"));
-    if (quantity_is_known(&estimate->amount)) {
-        markdown_add_quantity(out, &estimate->amount, false);
-        strbuf_add_str(out, "\n");
-        return;
-    }
-    strbuf_add_str(out, "[?] ");
-    markdown_paragraph(out, _("No amount of money is named: it needs an offer that was verified "
-                              "for this machine and period. Missing:"));
-    for (size_t i = 0; i < estimate->missing_count; i++)
-        markdown_bullet(out, estimate->missing[i]);
+    markdown_paragraph(out, _("An amount of money is named only under an offer that was verified "
+                              "for this machine and period."));
+    cost_markdown(document->cost, out);
 }
 
 void document_markdown_estimate(const struct report_document *document, struct strbuf *out) {
@@ -392,5 +420,5 @@ void document_markdown_estimate(const struct report_document *document, struct s
     frozen(document, out);
     if (estimate->block_count > 0)
         memory(estimate, out);
-    cost(estimate, out);
+    money(document, out);
 }

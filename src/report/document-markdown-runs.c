@@ -12,6 +12,7 @@
 #include "report/measures.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
+#include "report/words.h"
 
 #include <string.h>
 
@@ -29,6 +30,21 @@ static void date_cell(struct strbuf *out, int64_t utc_ns) {
     markdown_cell(out, strbuf_str(&date));
 }
 
+/* Its figures say nothing of the environment that the report is about. */
+static void add_elsewhere(struct strbuf *out, const struct report_document *document,
+                          const struct run *run) {
+    const struct study_run *of = document_study_run(document, run);
+    const struct plan_environment *target = document->study->input->environment;
+    if (!of || !target || of->environment == target)
+        return;
+    if (!of->environment || !of->environment->id)
+        strbuf_add_next(out, "; ", _("in which environment it was made is not known"));
+    else {
+        AUTO_FREE char *text = mem_printf(_("made in '%s'"), of->environment->id);
+        strbuf_add_next(out, "; ", text);
+    }
+}
+
 static void runs_table(const struct report_document *document, struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
     const char *const titles[] = {_("run"),
@@ -44,7 +60,7 @@ static void runs_table(const struct report_document *document, struct strbuf *ou
         AUTO_STRBUF struct strbuf place = STRBUF_INIT;
         AUTO_STRBUF struct strbuf ending = STRBUF_INIT;
         document_add_place(&place, document, run);
-        strbuf_add_str(&ending, outcome_name(run->outcome));
+        strbuf_add_str(&ending, words_shown(outcome_name(run->outcome)));
         run_text_add_unmet(&ending, run);
         markdown_cell(out, uuid_tail(run->id));
         date_cell(out, run->started_utc_ns);
@@ -53,7 +69,11 @@ static void runs_table(const struct report_document *document, struct strbuf *ou
         markdown_cell_quantity(out, &run->wall, true);
         markdown_cell_quantity(out, &run->largest_process_rss, true);
         if (document->study) {
-            markdown_cell(out, document_standing(document, run, arena));
+            AUTO_STRBUF struct strbuf standing = STRBUF_INIT;
+            const char *text = document_standing(document, run, arena);
+            strbuf_add_str(&standing, text ? text : "");
+            add_elsewhere(&standing, document, run);
+            markdown_cell(out, strbuf_str(&standing));
         } else {
             AUTO_STRBUF struct strbuf command = STRBUF_INIT;
             facts_command_line(run, &command);
@@ -112,7 +132,7 @@ static void failures(const struct report_document *document, struct strbuf *out)
         document_add_cause(&cause, run);
         document_add_changes(&changes, run);
         if (run->validity != RUN_UNCHECKED)
-            strbuf_add_str(&declared, facts_validity_name(run->validity));
+            strbuf_add_str(&declared, words_shown(facts_validity_name(run->validity)));
         if (run->validity != RUN_UNCHECKED && run->validity_why)
             strbuf_printf(&declared, ": %s", run->validity_why);
         markdown_cell(out, uuid_tail(run->id));
@@ -148,12 +168,20 @@ void document_markdown_runs(const struct report_document *document, struct strbu
     const struct study *study = document->study;
     if (study) {
         strbuf_add_char(out, '\n');
+        bool several = study_words_is_of_several(study);
         quantity_item(out,
-                      study_words_is_of_several(study) ? _("time spent so far, in all environments")
-                                                       : _("time spent so far"),
-                      &study->spent);
-        quantity_item(out, _("of it in failed attempts"), &study->failed_time);
-        quantity_item(out, _("of it in runs that nobody planned"), &study->unplanned_time);
+                      several ? _("time spent so far in this environment") : _("time spent so far"),
+                      &study->here.spent);
+        quantity_item(out, _("of it in failed attempts"), &study->here.failed_time);
+        if (several) {
+            quantity_item(out, _("time spent so far in other environments"),
+                          &study->elsewhere.spent);
+            quantity_item(out, _("of it in failed attempts"), &study->elsewhere.failed_time);
+        }
+        quantity_item(out,
+                      several ? _("in runs that nobody planned, in all environments")
+                              : _("of it in runs that nobody planned"),
+                      &study->unplanned_time);
         quantity_item(out, _("time to the first run that counts"), &study->first_success);
     }
     failures(document, out);
@@ -345,7 +373,7 @@ static void gaps(const struct report_document *document, struct strbuf *out) {
     for (size_t i = 0; i < document->run_count; i++)
         for (size_t k = 0; k < document->runs[i]->gap_count; k++)
             find(&findings, document->runs[i],
-                 document->runs[i]->gaps[k].reason ? document->runs[i]->gaps[k].reason
+                 document->runs[i]->gaps[k].reason ? msg_get(document->runs[i]->gaps[k].reason)
                                                    : document->runs[i]->gaps[k].what);
     markdown_heading(out, 3, _("Gaps in the records"));
     if (findings.count == 0)
@@ -377,7 +405,9 @@ static void methods(const struct report_document *document, struct strbuf *out) 
     for (size_t k = 0; k < ARRAY_LENGTH(figures); k++)
         for (size_t i = 0; i < figures[k].findings.count; i++) {
             markdown_cell(out, figures[k].label);
-            markdown_cell(out, figures[k].findings.items[i].text);
+            AUTO_STRBUF struct strbuf method = STRBUF_INIT;
+            quantity_add_method(&method, figures[k].findings.items[i].text);
+            markdown_cell(out, strbuf_str(&method));
             markdown_cell_count(out, true, figures[k].findings.items[i].runs);
             markdown_end_row(out);
         }

@@ -47,10 +47,12 @@ static void add_asked(struct strbuf *out, const struct plan_claim *claim) {
     if (claim->paper_value.given)
         strbuf_printf(out, _("; the paper says %s"),
                       claim->paper_value.text ? claim->paper_value.text : "?");
+    char tolerance[MSG_DECIMAL_SIZE];
     if (claim->tolerance.given)
-        strbuf_printf(out, _(", tolerance %.6g%s"),
-                      claim->tolerance.relative ? claim->tolerance.value * 100
-                                                : claim->tolerance.value,
+        strbuf_printf(out, _(", tolerance %s%s"),
+                      msg_decimal(tolerance, "%.6g",
+                                  claim->tolerance.relative ? claim->tolerance.value * 100
+                                                            : claim->tolerance.value),
                       claim->tolerance.relative ? " %" : "");
     for (size_t i = 0; i < claim->ordering_count; i++) {
         strbuf_add_str(out, i > 0 ? _(" better than ") : ": ");
@@ -73,8 +75,10 @@ static void observed_cell(const struct study_claim *claim, struct strbuf *out) {
         markdown_add_quantity(out, &group->value, true);
         if (quantity_is_known(&group->value) && group->value.n > 1) {
             AUTO_STRBUF struct strbuf range = STRBUF_INIT;
-            strbuf_printf(&range, _(" (%.6g to %.6g in %llu runs)"), group->least, group->most,
-                          (unsigned long long)group->value.n);
+            char least[MSG_DECIMAL_SIZE], most[MSG_DECIMAL_SIZE];
+            strbuf_printf(
+                &range, _(" (%s to %s in %llu runs)"), msg_decimal(least, "%.6g", group->least),
+                msg_decimal(most, "%.6g", group->most), (unsigned long long)group->value.n);
             markdown_add(out, strbuf_str(&range));
         }
     }
@@ -137,18 +141,6 @@ static void repeats(const struct study *study, struct strbuf *out) {
     }
 }
 
-static const char *included_word(enum plan_answer answer) {
-    switch (answer) {
-    case PLAN_YES:
-        return _("included");
-    case PLAN_NO:
-        return _("left out");
-    case PLAN_UNSAID:
-        return _("open");
-    }
-    return "";
-}
-
 static void scope(const struct plan *plan, struct strbuf *out) {
     markdown_heading(out, 2, _("Scope: what is done, and what is left out"));
     if (plan->paper_part_count == 0)
@@ -166,7 +158,7 @@ static void scope(const struct plan *plan, struct strbuf *out) {
                 continue;
             markdown_cell(out, part->part);
             markdown_cell(out, part->role ? part->role : _("not said"));
-            markdown_cell(out, included_word(part->included));
+            markdown_cell(out, study_words_included(part->included));
             markdown_cell(out, part->why);
             markdown_cell(out, part->source);
             markdown_end_row(out);
@@ -190,12 +182,13 @@ static void scope(const struct plan *plan, struct strbuf *out) {
 static void fact_row(const struct plan_fact *fact, struct strbuf *out) {
     AUTO_STRBUF struct strbuf source = STRBUF_INIT;
     AUTO_STRBUF struct strbuf stops = STRBUF_INIT;
+    char seen[MSG_DATE_SIZE];
     if (fact->source)
         strbuf_add_str(&source, fact->source);
     if (fact->source_kind)
         strbuf_add_next(&source, ", ", fact->source_kind);
     if (fact->seen.given && fact->seen.text)
-        strbuf_add_next(&source, ", ", fact->seen.text);
+        strbuf_add_next(&source, ", ", msg_date(seen, fact->seen.text));
     if (fact->state == PLAN_FACT_OPEN && fact->stops != 0)
         plan_stops_text(fact->stops, &stops);
     markdown_cell(out, fact->id);
@@ -263,11 +256,12 @@ static void tasks(const struct plan *plan, struct strbuf *out) {
         answer_cell(task->needs_machine, out);
         answer_cell(task->done, out);
         if (task->time.given) {
+            char when[MSG_DATE_SIZE];
             quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, &time);
             if (task->who)
                 strbuf_printf(&time, _(", by %s"), task->who);
             if (task->when.given && task->when.text)
-                strbuf_printf(&time, ", %s", task->when.text);
+                strbuf_printf(&time, ", %s", msg_date(when, task->when.text));
             strbuf_add_str(out, "| [a] ");
             markdown_add(out, strbuf_str(&time));
             strbuf_add_char(out, ' ');
@@ -292,11 +286,12 @@ static void privacy(const struct study *study, struct strbuf *out) {
                   answer_word(privacy->may_transfer));
     AUTO_STRBUF struct strbuf statement = STRBUF_INIT;
     const struct plan_sourced *said = &privacy->provider_statement;
+    char seen[MSG_DATE_SIZE];
     if (said->value)
         strbuf_add_str(&statement, said->value);
     if (said->value && said->source)
         strbuf_printf(&statement, " (%s%s%s)", said->source, said->seen.given ? ", " : "",
-                      said->seen.given ? said->seen.text : "");
+                      said->seen.given ? msg_date(seen, said->seen.text) : "");
     markdown_item(out, _("statement of the provider"), strbuf_str(&statement));
     markdown_item(out, _("own assessment"), privacy->assessment);
     markdown_item(out, _("kept for"), privacy->retention);
@@ -313,22 +308,6 @@ static void privacy(const struct study *study, struct strbuf *out) {
     }
 }
 
-static const char *environment_word(enum plan_environment_kind kind) {
-    switch (kind) {
-    case PLAN_ENVIRONMENT_UNSAID:
-        return _("not said");
-    case PLAN_RENTED:
-        return _("rented");
-    case PLAN_OWN:
-        return _("own machine");
-    case PLAN_INSTITUTE:
-        return _("machine of the institute");
-    case PLAN_MACOS:
-        return "macOS";
-    }
-    return "";
-}
-
 /* "own machine, 0 GPUs, must match: torch; open: driver, memory": a table would be empty in most
  * of its cells. */
 static void environment_item(const struct plan_environment *environment, bool is_target,
@@ -341,7 +320,7 @@ static void environment_item(const struct plan_environment *environment, bool is
     strbuf_add_next(environment->kind == PLAN_ENVIRONMENT_UNSAID ? &open : &text, ", ",
                     environment->kind == PLAN_ENVIRONMENT_UNSAID
                         ? _("what kind of machine")
-                        : environment_word(environment->kind));
+                        : study_words_environment(environment->kind));
     if (no_gpu)
         strbuf_add_next(&text, ", ", _("no GPU"));
     else if (environment->gpus.given)
@@ -358,13 +337,13 @@ static void environment_item(const struct plan_environment *environment, bool is
             strbuf_printf(&text, " %s", environment->driver);
         strbuf_add_next(environment->gpu_memory.given ? &text : &open, ", ", _("GPU memory"));
         if (environment->gpu_memory.given) {
-            strbuf_add_char(&text, ' ');
+            strbuf_add_str(&text, " [a] "); /* as under Memory: the plan says so */
             quantity_format_value((double)environment->gpu_memory.bytes, UNIT_BYTE, &text);
         }
     }
     strbuf_add_next(environment->host_memory.given ? &text : &open, ", ", _("memory"));
     if (environment->host_memory.given) {
-        strbuf_add_char(&text, ' ');
+        strbuf_add_str(&text, " [a] ");
         quantity_format_value((double)environment->host_memory.bytes, UNIT_BYTE, &text);
     }
     for (size_t k = 0; k < environment->match.count; k++)

@@ -8,6 +8,7 @@
 
 #include "base/msg.h"
 #include "report/markdown.h"
+#include "report/review.h"
 #include "report/run-text.h"
 
 static void title(const struct report_document *document, struct strbuf *out) {
@@ -96,7 +97,7 @@ static void legend(struct strbuf *out) {
                  "part)")},
         {"≤", N_("at most: the true value is no larger")},
     };
-    const char *const titles[] = {_("mark"), _("meaning")};
+    const char *const titles[] = {_("sign"), _("meaning")};
     markdown_table(out, titles, ARRAY_LENGTH(titles));
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         strbuf_printf(out, "| %s ", rows[i][0]);
@@ -117,16 +118,20 @@ void report_document_markdown(const struct report_document *document, struct str
     if (document->study)
         document_markdown_short(document, out);
     notes(document, out);
+    document_markdown_decision(document, out);
     if (document->study) {
         document_markdown_study(document, out);
         document_markdown_blocks(document, out);
     }
     if (document->estimate)
         document_markdown_estimate(document, out);
+    if (document->review)
+        report_review_markdown(document->review, out);
     if (document->study) {
         document_markdown_sessions(document, out);
         document_markdown_ground(document, out);
     }
+    document_markdown_rules(document, out);
     document_markdown_runs(document, out);
     document_markdown_method(document, out);
     if (!document->study)

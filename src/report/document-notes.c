@@ -24,7 +24,7 @@ typedef void (*rule_command)(const struct report_document *document, struct strb
 static void add_quantity(struct strbuf *out, const struct quantity *q) {
     struct quantity alone = study_words_alone(q);
     alone.has_interval = false;
-    quantity_format(&alone, (struct quantity_style){0}, out);
+    quantity_format(&alone, (struct quantity_style){.mark = true}, out);
 }
 
 static bool is_provisional(const struct report_document *document, struct strbuf *evidence) {
@@ -143,8 +143,8 @@ static const struct run *repeated_failure(const struct report_document *document
     for (size_t i = 0; i < document->run_count; i++) {
         const struct run *run = document->runs[i];
         size_t count = 1;
-        if (!document_is_failure(run))
-            continue;
+        if (!document_is_failure(run) || outcome_is_stopped(run->outcome))
+            continue; /* what was stopped has no cause to remove */
         for (size_t k = i + 1; k < document->run_count; k++)
             count += document_is_failure(document->runs[k]) &&
                      strcmp(document_cause_name(run), document_cause_name(document->runs[k])) == 0;
@@ -228,13 +228,34 @@ static bool plan_warned(const struct report_document *document, struct strbuf *e
 }
 
 static bool no_offer(const struct report_document *document, struct strbuf *evidence) {
-    const struct estimate *estimate = document->estimate;
-    if (!estimate || quantity_is_known(&estimate->amount))
+    const struct cost *cost = document->cost;
+    if (!cost || cost->chosen)
         return false;
-    if (estimate->missing_count > 0)
-        strbuf_printf(evidence, "%s", estimate->missing[0]);
-    if (estimate->missing_count > 1)
-        strbuf_printf(evidence, _("; %zu more"), estimate->missing_count - 1);
+    if (cost->missing_count > 0)
+        strbuf_printf(evidence, "%s", cost->missing[0]);
+    if (cost->missing_count > 1)
+        strbuf_printf(evidence, _("; %zu more"), cost->missing_count - 1);
+    return true;
+}
+
+/* Of the validation that comes first. */
+static bool validation_open(const struct report_document *document, struct strbuf *evidence) {
+    const struct decision *decision = document->decision;
+    if (!decision || decision->verdict != DECIDE_VALIDATE_FIRST ||
+        decision->validation_lack_count == 0)
+        return false;
+    for (size_t i = 0; i < decision->validation_lack_count; i++)
+        strbuf_add_next(evidence, "; ", decision->validation_lacks[i]);
+    return true;
+}
+
+static bool before_booking(const struct report_document *document, struct strbuf *evidence) {
+    const struct decision *decision = document->decision;
+    if (!decision || decision->before_booking_count == 0)
+        return false;
+    strbuf_add_str(evidence, decision->before_booking[0]);
+    if (decision->before_booking_count > 1)
+        strbuf_printf(evidence, _("; %zu more"), decision->before_booking_count - 1);
     return true;
 }
 
@@ -255,9 +276,11 @@ static bool no_run_of_plan(const struct report_document *document, struct strbuf
 
 /* ---- commands about what the rule found ---- */
 
-static void add_run_command(const struct plan_condition *condition, struct strbuf *out) {
+static void add_run_command(const struct study *study, const struct plan_condition *condition,
+                            struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
-    strbuf_add_str(out, estimate_condition_command(condition->block, condition, arena));
+    const char *command = estimate_condition_command(condition->block, condition, arena);
+    strbuf_add_str(out, estimate_command_in(study, command, arena));
 }
 
 /* The first condition without a measured run. */
@@ -266,7 +289,7 @@ static void run_what_lacks(const struct report_document *document, struct strbuf
     for (size_t i = 0; study && i < study->block_count; i++)
         for (size_t k = 0; k < study->blocks[i].condition_count; k++)
             if (study->blocks[i].conditions[k].level != EVIDENCE_MEASURED) {
-                add_run_command(study->blocks[i].conditions[k].condition, out);
+                add_run_command(study, study->blocks[i].conditions[k].condition, out);
                 return;
             }
 }
@@ -352,6 +375,11 @@ static const struct {
     {estimate_outdated, N_("a frozen estimate is outdated"), N_("freeze a new one"),
      "probelauf estimate --freeze NAME", NULL},
     {plan_warned, N_("the plan has a warning"), N_("look at it"), "probelauf check", NULL},
+    {validation_open, N_("the validation that comes first is not wholly set"),
+     N_("set what is missing under 'validation:' of the plan, as a team"), "probelauf decide",
+     NULL},
+    {before_booking, N_("something can be done before a machine is booked"),
+     N_("do what needs no rented machine first"), "probelauf check", NULL},
     {no_offer, N_("no amount of money can be named"),
      N_("enter an offer in the plan, with source, date and term"), NULL, NULL},
 };

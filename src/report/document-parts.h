@@ -43,12 +43,16 @@ struct document_result {
     double least, most;    /* only where value is known */
     const char *obtained;  /* "mark", or which part of which file; NULL: not said */
 };
-/* Of blocks that share a condition the first alone speaks for it. */
-bool document_is_first(const struct study *study, size_t block, size_t condition);
+/* Of blocks that share a condition the first alone speaks for it: for each condition of each block,
+ * in their order. */
+const bool *document_firsts(const struct study *study, struct arena *arena);
 size_t document_results(const struct study *study, struct arena *arena,
                         struct document_result **ret_results);
 
 void document_markdown_results(const struct report_document *document, struct strbuf *out);
+/* The decision, and further below all its rules; nothing without a plan. */
+void document_markdown_decision(const struct report_document *document, struct strbuf *out);
+void document_markdown_rules(const struct report_document *document, struct strbuf *out);
 /* The study, its claims, results and repetitions. */
 void document_markdown_study(const struct report_document *document, struct strbuf *out);
 /* What it stands on: facts, data protection, tasks, scope, environments. */
@@ -61,4 +65,7 @@ void document_markdown_sessions(const struct report_document *document, struct s
 json_t *document_sessions_json(const struct study *study);
 void document_markdown_runs(const struct report_document *document, struct strbuf *out);
 void document_markdown_estimate(const struct report_document *document, struct strbuf *out);
+/* A row: block, which quantity, need, capacity, verdict; none where it does not apply. */
+void document_markdown_memory(const char *block, const struct estimate_memory *memory,
+                              struct strbuf *out);
 void document_markdown_method(const struct report_document *document, struct strbuf *out);

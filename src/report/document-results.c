@@ -32,16 +32,53 @@ struct collecting {
     size_t count, room;
 };
 
-bool document_is_first(const struct study *study, size_t block, size_t condition) {
-    const char *id = study->blocks[block].conditions[condition].condition->id;
-    for (size_t b = 0; b <= block; b++)
+/* One condition of one block; `order` among all. */
+struct place {
+    const char *id;
+    size_t order;
+    const struct study_block *block;
+    const struct study_condition *condition;
+};
+
+static int compare_places(const void *a, const void *b) {
+    const struct place *left = a, *right = b;
+    int by_id = strcmp(left->id, right->id);
+    return by_id != 0 ? by_id : (left->order > right->order) - (left->order < right->order);
+}
+
+/* Sorted by id, so that what blocks share stands together: plans have thousands of conditions. */
+static size_t find_places(const struct study *study, struct arena *arena,
+                          struct place **ret_places) {
+    size_t room = 0, count = 0;
+    for (size_t b = 0; b < study->block_count; b++)
+        room += study->blocks[b].condition_count;
+    struct place *places = arena_alloc(arena, (room + 1) * sizeof(*places));
+    for (size_t b = 0; b < study->block_count; b++)
         for (size_t c = 0; c < study->blocks[b].condition_count; c++) {
-            if (b == block && c == condition)
-                return true;
-            if (strcmp(study->blocks[b].conditions[c].condition->id, id) == 0)
-                return false;
+            const struct study_condition *condition = &study->blocks[b].conditions[c];
+            places[count] = (struct place){.id = condition->condition->id,
+                                           .order = count,
+                                           .block = &study->blocks[b],
+                                           .condition = condition};
+            count++;
         }
-    return true;
+    if (count > 0)
+        qsort(places, count, sizeof(*places), compare_places);
+    *ret_places = places;
+    return count;
+}
+
+static bool is_first(const struct place *places, size_t index) {
+    return index == 0 || strcmp(places[index - 1].id, places[index].id) != 0;
+}
+
+const bool *document_firsts(const struct study *study, struct arena *arena) {
+    struct place *places = NULL;
+    size_t count = find_places(study, arena, &places);
+    bool *firsts = arena_alloc(arena, count + 1);
+    for (size_t i = 0; i < count; i++)
+        firsts[places[i].order] = is_first(places, i);
+    return firsts;
 }
 
 static void add_run(struct collecting *all, const struct study_run *run) {
@@ -50,8 +87,7 @@ static void add_run(struct collecting *all, const struct study_run *run) {
     for (size_t i = 0; i < all->run_count; i++)
         if (all->runs[i] == run->run)
             return;
-    if (all->run_count < all->study->run_count)
-        all->runs[all->run_count++] = run->run;
+    all->runs[all->run_count++] = run->run;
 }
 
 static const char *unit_of(const struct quantity *q) {
@@ -151,29 +187,24 @@ static struct document_result result_of(const struct collecting *all, const stru
 }
 
 /* Everything about the condition, whichever blocks have it. */
-static const char *collect(struct collecting *all) {
+static const char *collect(struct collecting *all, const struct place *places, size_t count) {
     AUTO_STRBUF struct strbuf blocks = STRBUF_INIT;
-    const struct study *study = all->study;
-    for (size_t pass = 0; pass < 3; pass++) {
-        for (size_t b = 0; b < study->block_count; b++)
-            for (size_t c = 0; c < study->blocks[b].condition_count; c++) {
-                const struct study_condition *condition = &study->blocks[b].conditions[c];
-                if (strcmp(condition->condition->id, all->id) != 0)
-                    continue;
-                if (pass == 0)
-                    strbuf_add_next(&blocks, ", ", study->blocks[b].block->id);
-                for (size_t i = 0; pass == 0 && i < condition->run_count; i++)
-                    add_run(all, condition->runs[i]);
-                all->room += pass == 1 ? study->blocks[b].block->result_count : 0;
-                if (pass == 2)
-                    expect(all, study->blocks[b].block);
-            }
-        if (pass != 1)
-            continue;
-        for (size_t i = 0; i < all->run_count; i++)
-            all->room += all->runs[i]->result_count;
-        all->values = arena_alloc(all->arena, (all->room + 1) * sizeof(*all->values));
+    size_t runs = 0;
+    for (size_t i = 0; i < count; i++)
+        runs += places[i].condition->run_count;
+    all->runs = arena_alloc(all->arena, (runs + 1) * sizeof(*all->runs));
+    for (size_t i = 0; i < count; i++) {
+        const struct study_condition *condition = places[i].condition;
+        strbuf_add_next(&blocks, ", ", places[i].block->block->id);
+        for (size_t r = 0; r < condition->run_count; r++)
+            add_run(all, condition->runs[r]);
+        all->room += places[i].block->block->result_count;
     }
+    for (size_t i = 0; i < all->run_count; i++)
+        all->room += all->runs[i]->result_count;
+    all->values = arena_alloc(all->arena, (all->room + 1) * sizeof(*all->values));
+    for (size_t i = 0; i < count; i++)
+        expect(all, places[i].block->block);
     for (size_t i = 0; i < all->run_count; i++)
         take(all, all->runs[i]);
     return arena_strdup(all->arena, strbuf_str(&blocks));
@@ -181,35 +212,26 @@ static const char *collect(struct collecting *all) {
 
 size_t document_results(const struct study *study, struct arena *arena,
                         struct document_result **ret_results) {
-    size_t count = 0, room = 0, conditions = 0;
-    *ret_results = NULL;
-    for (size_t b = 0; b < study->block_count; b++)
-        conditions += study->blocks[b].condition_count;
+    struct place *places = NULL;
+    size_t conditions = find_places(study, arena, &places), count = 0, room = 0;
+    /* by the order of the first place; without an id: another block's */
     struct collecting *all = arena_alloc(arena, (conditions + 1) * sizeof(*all));
     const char **blocks = arena_alloc(arena, (conditions + 1) * sizeof(*blocks));
-    for (int pass = 0; pass < 2; pass++) {
-        size_t at = 0;
-        for (size_t b = 0; b < study->block_count; b++)
-            for (size_t c = 0; c < study->blocks[b].condition_count; c++) {
-                const struct study_condition *condition = &study->blocks[b].conditions[c];
-                const char *id = condition->condition->id;
-                if (!document_is_first(study, b, c))
-                    continue;
-                if (pass == 0) {
-                    all[at] = (struct collecting){.arena = arena, .study = study, .id = id};
-                    all[at].runs =
-                        arena_alloc(arena, (study->run_count + 1) * sizeof(*all[at].runs));
-                    blocks[at] = collect(&all[at]);
-                    room += all[at].count;
-                }
-                for (size_t i = 0; pass == 1 && i < all[at].count; i++)
-                    (*ret_results)[count++] =
-                        result_of(&all[at], &all[at].values[i], condition, blocks[at]);
-                at++;
-            }
-        if (pass == 0)
-            *ret_results = arena_alloc(arena, (room + 1) * sizeof(**ret_results));
+    const struct study_condition **firsts = arena_alloc(arena, (conditions + 1) * sizeof(*firsts));
+    for (size_t i = 0, next; i < conditions; i = next) {
+        for (next = i + 1; next < conditions && !is_first(places, next);)
+            next++;
+        size_t at = places[i].order;
+        all[at] = (struct collecting){.arena = arena, .study = study, .id = places[i].id};
+        firsts[at] = places[i].condition;
+        blocks[at] = collect(&all[at], places + i, next - i);
+        room += all[at].count;
     }
+    *ret_results = arena_alloc(arena, (room + 1) * sizeof(**ret_results));
+    for (size_t at = 0; at < conditions; at++)
+        for (size_t i = 0; all[at].id && i < all[at].count; i++)
+            (*ret_results)[count++] =
+                result_of(&all[at], &all[at].values[i], firsts[at], blocks[at]);
     return count;
 }
 
@@ -237,10 +259,16 @@ static const char *way_text(const char *obtained) {
 
 static void range_cell(const struct document_result *result, struct strbuf *out) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (result->value.n < 2) {
+        markdown_cell(out, "-");
+        return;
+    }
     quantity_format_value(result->least, result->value.unit, &text);
     strbuf_add_str(&text, _(" to "));
     quantity_format_value(result->most, result->value.unit, &text);
-    markdown_cell(out, result->value.n > 1 ? strbuf_str(&text) : "-");
+    strbuf_add_str(out, "| [m] "); /* both were read in runs */
+    markdown_add(out, strbuf_str(&text));
+    strbuf_add_char(out, ' ');
 }
 
 static void known(const struct document_result *results, size_t count, struct strbuf *out) {

@@ -66,7 +66,9 @@ static void found(const struct report_document *document, struct strbuf *out) {
     const struct study *study = document->study;
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     uint64_t done = 0, planned = 0;
-    size_t measured = 0, conditions = 0;
+    AUTO_ARENA struct arena *arena = arena_new();
+    const bool *firsts = document_firsts(study, arena);
+    size_t measured = 0, conditions = 0, at = 0;
     bool known = study->block_count > 0;
     for (size_t i = 0; i < study->block_count; i++) {
         const struct study_block *block = &study->blocks[i];
@@ -74,7 +76,7 @@ static void found(const struct report_document *document, struct strbuf *out) {
         done += block->done;
         planned += block->planned;
         for (size_t c = 0; c < block->condition_count; c++) {
-            if (!document_is_first(study, i, c))
+            if (!firsts[at++])
                 continue;
             conditions++;
             measured += block->conditions[c].level == EVIDENCE_MEASURED;

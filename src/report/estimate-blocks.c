@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "report/calibration.h"
 #include "report/facts.h"
 #include "report/study-words.h"
 
@@ -70,7 +71,8 @@ static void indented(struct strbuf *out, struct report_style style, size_t inden
 static void item(const struct estimate_item *of, struct report_style style, struct strbuf *out) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     struct quantity unit = study_words_alone(&of->unit), time = study_words_alone(&of->time);
-    strbuf_printf(&text, "%s: ", of->name);
+    study_words_add_item(&text, of->name);
+    strbuf_add_str(&text, ": ");
     if (quantity_is_known(&of->time)) {
         layout_add_quantity(&text, &of->count, style.ascii, false);
         strbuf_add_str(&text, style.ascii ? " x " : " × ");
@@ -152,7 +154,7 @@ void estimate_text_memory(const char *label, const struct estimate_memory *memor
     layout_add_quantity(&value, &memory->need, style.ascii, true);
     if (quantity_is_known(&memory->need) || quantity_is_known(&memory->capacity)) {
         strbuf_add_str(&value, _(" of "));
-        layout_add_quantity(&value, &memory->capacity, style.ascii, false);
+        layout_add_quantity(&value, &memory->capacity, style.ascii, true);
     }
     add_piece(&note, memory->verdict);
     if (style.verbose || (is_named && quantity_is_known(&memory->need)))
@@ -185,6 +187,15 @@ static void volume(const struct estimate_block *block, struct report_style style
     layout_row(out, style, _("transferred"), strbuf_str(&value), LAYOUT_PLAIN, NULL);
 }
 
+static void calibrated(const struct estimate_block *block, struct report_style style,
+                       struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *const *lines = NULL;
+    size_t count = report_calibrated_lines(block->calibrated, true, style.verbose, arena, &lines);
+    for (size_t i = 0; i < count; i++)
+        layout_bullet(out, style, lines[i]);
+}
+
 void estimate_text_block(const struct estimate_block *block, struct report_style style,
                          struct strbuf *out) {
     AUTO_STRBUF struct strbuf title = STRBUF_INIT;
@@ -201,6 +212,7 @@ void estimate_text_block(const struct estimate_block *block, struct report_style
     layout_cut(&heading, strbuf_str(&title), layout_columns(style), style.ascii);
     layout_heading(out, style, strbuf_str(&heading));
     estimate_text_components(block->components, style, out);
+    calibrated(block, style, out);
     estimate_text_memory(_("memory, resident"), &block->host_memory, false, style, out);
     estimate_text_memory(_("GPU memory"), &block->gpu_memory, true, style, out);
     volume(block, style, out);

@@ -10,6 +10,7 @@
 #include "base/msg.h"
 #include "base/uuid.h"
 #include "model/quantity-read.h"
+#include "report/estimate-compare-money.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/study-words.h"
@@ -404,6 +405,7 @@ json_t *report_estimate_compare_json(const json_t *before, const json_t *after,
     json_put(json, "runs", runs_json(before, after, study));
     json_put(json, "changed", comparison.changed);
     json_put_int(json, "unchanged", (int64_t)comparison.unchanged);
+    json_put(json, "money", compare_money_json(before, after));
     json_put(json, "estimate", json_is_object(after) ? json_deep_copy(after) : json_null());
     return json;
 }
@@ -637,14 +639,6 @@ static void changed_totals(const json_t *changed, struct report_style style, str
     }
 }
 
-static void list_entry(struct strbuf *out, struct report_style style, const char *text) {
-    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
-    layout_add_plain(&plain, text, style.ascii);
-    strbuf_add_str(out, "  - ");
-    layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
-    strbuf_add_char(out, '\n');
-}
-
 /* "no figure rests on them any more: run a1b2c3d4 (it was declared invalid) and 4 more" */
 static void used_runs_text(struct strbuf *out, struct report_style style, const json_t *runs,
                            const char *words) {
@@ -664,7 +658,7 @@ static void used_runs_text(struct strbuf *out, struct report_style style, const 
     }
     if (shown < count)
         strbuf_printf(&text, _(" and %zu more"), count - shown);
-    list_entry(out, style, strbuf_str(&text));
+    layout_bullet(out, style, strbuf_str(&text));
 }
 
 /* What was asked with --set and changes nothing: "0 figures changed" alone explains nothing. */
@@ -686,7 +680,7 @@ static void without_effect(const json_t *compare, struct report_style style, str
             layout_heading(out, style, _("Without effect"));
         any = true;
         study_words_add_no_effect(&text, &setting);
-        list_entry(out, style, strbuf_str(&text));
+        layout_bullet(out, style, strbuf_str(&text));
     }
 }
 
@@ -712,11 +706,12 @@ void report_estimate_compare_text(const json_t *compare, struct report_style sty
     for (size_t i = 0; i < json_array_size(reasons); i++) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         add_reason_text(&text, json_array_get(reasons, i));
-        list_entry(out, style, strbuf_str(&text));
+        layout_bullet(out, style, strbuf_str(&text));
     }
     used_runs_text(out, style, gone, _("no figure rests any more on "));
     used_runs_text(out, style, added, _("figures rest now also on "));
     without_effect(compare, style, out);
+    compare_money_text(json_get_object(compare, "money"), style, out);
     if (count == 0)
         return;
     layout_heading(out, style, _("Changed figures"));

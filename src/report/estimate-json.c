@@ -6,9 +6,16 @@
  */
 #include "report/study.h"
 
+#include "forecast/condition.h"
+#include "report/calibration.h"
+#include "report/classes.h"
+#include "report/cost.h"
+#include "report/precision.h"
 #include "report/run-json.h"
 #include "report/study-json.h"
 #include "report/study-words.h"
+
+#include <string.h>
 
 static json_t *item_json(const struct estimate_item *item) {
     json_t *json = json_object();
@@ -61,7 +68,9 @@ static json_t *open_json(const struct estimate_open *open, size_t count) {
     return list;
 }
 
-static json_t *block_json(const struct estimate *estimate, const struct estimate_block *block) {
+static json_t *block_json(const struct estimate *estimate, const struct cost *cost, size_t index) {
+    const struct estimate_block *block = &estimate->blocks[index];
+    struct amount amount = cost_block_amount(cost, index);
     const struct plan_block *of = block->block->block;
     json_t *json = json_object();
     json_put_text(json, "id", of->id);
@@ -72,6 +81,8 @@ static json_t *block_json(const struct estimate *estimate, const struct estimate
     json_put(json, "remaining", study_json_count(block->has_remaining, block->remaining));
     json_put(json, "components", components_json(block->components));
     json_put(json, "figures", study_json_figures(&block->figures));
+    json_put(json, "calibrated", report_calibrated_json(block->calibrated));
+    json_put(json, "amount", amount_to_json(&amount));
     json_put(json, "host_memory", memory_json(&block->host_memory));
     json_put(json, "gpu_memory", memory_json(&block->gpu_memory));
     run_json_put_quantity(json, "bytes_in", &block->bytes_in);
@@ -82,13 +93,19 @@ static json_t *block_json(const struct estimate *estimate, const struct estimate
     return json;
 }
 
-static json_t *subtotals_json(const struct estimate_subtotal *subtotals, size_t count) {
+static json_t *subtotals_json(const struct estimate *estimate, const struct cost *cost,
+                              bool by_extent) {
+    const struct estimate_subtotal *subtotals =
+        by_extent ? estimate->by_extent : estimate->by_recurrence;
+    size_t count = by_extent ? estimate->by_extent_count : estimate->by_recurrence_count;
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *json = json_object();
+        struct amount amount = cost_subtotal_amount(cost, by_extent, i);
         json_put_text(json, "name", subtotals[i].name);
         json_put(json, "blocks", study_json_count(true, subtotals[i].block_count));
         json_put(json, "figures", study_json_figures(&subtotals[i].figures));
+        json_put(json, "amount", amount_to_json(&amount));
         json_array_append_new(list, json);
     }
     return list;
@@ -111,6 +128,37 @@ static json_t *settings_json(const struct estimate *estimate,
         json_put_text(json, "source", setting->source);
         json_put_bool(json, "set", setting->is_set);
         json_put_text(json, "no_effect", setting->no_effect);
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
+/* Does the time of any part follow what other conditions did? */
+static bool has_borrowed(const struct estimate *estimate) {
+    for (size_t b = 0; b < estimate->block_count; b++)
+        for (int k = 0; k < COMPONENT_COUNT_; k++) {
+            const struct estimate_component *component = &estimate->blocks[b].components[k];
+            for (size_t i = 0; i < component->item_count; i++) {
+                const char *method = component->items[i].time.method;
+                if (method && strcmp(method, CONDITION_METHOD) == 0)
+                    return true;
+            }
+        }
+    return false;
+}
+
+/* Conditions of other studies: a part that borrows does so from all of them. */
+static json_t *borrowed_json(const struct estimate *estimate) {
+    const struct study_input *input = estimate->study->input;
+    json_t *list = json_array();
+    for (size_t i = 0; i < input->past_count && has_borrowed(estimate); i++) {
+        const struct study_past *of = &input->past_of[i];
+        json_t *json = json_object();
+        json_put_text(json, "study", of->study);
+        json_put_text(json, "block", of->block);
+        json_put_text(json, "condition", of->condition);
+        json_put_text(json, "environment", of->environment);
+        json_put(json, "runs", study_json_count(true, input->past[i].count));
         json_array_append_new(list, json);
     }
     return list;
@@ -140,7 +188,7 @@ static json_t *snapshot_json(const struct estimate *estimate) {
     return json;
 }
 
-json_t *report_estimate_json(const struct estimate *estimate) {
+json_t *report_estimate_json(const struct estimate *estimate, const struct cost *cost) {
     const struct study *study = estimate->study;
     json_t *json = json_object(), *blocks = json_array();
     json_put_text(json, "schema", "probelauf.estimate/1");
@@ -150,22 +198,30 @@ json_t *report_estimate_json(const struct estimate *estimate) {
     json_put(json, "provisional_why",
              study_json_texts(estimate->provisional_reasons, estimate->provisional_count));
     for (size_t i = 0; i < estimate->block_count; i++)
-        json_array_append_new(blocks, block_json(estimate, &estimate->blocks[i]));
+        json_array_append_new(blocks, block_json(estimate, cost, i));
     json_put(json, "blocks", blocks);
     json_put(json, "components", components_json(estimate->components));
     json_put(json, "total", study_json_figures(&estimate->total));
+    json_put(json, "simulation_error", report_precision_json(estimate));
+    json_put(json, "dominating", report_dominating_json(estimate));
+    json_put(json, "calibrated", report_calibrated_json(estimate->calibrated));
+    json_put(json, "assumed_class", report_by_class_json(estimate));
     json_put(json, "open", open_json(estimate->open, estimate->open_count));
-    json_put(json, "by_extent", subtotals_json(estimate->by_extent, estimate->by_extent_count));
-    json_put(json, "by_recurrence",
-             subtotals_json(estimate->by_recurrence, estimate->by_recurrence_count));
+    json_put(json, "by_extent", subtotals_json(estimate, cost, true));
+    json_put(json, "by_recurrence", subtotals_json(estimate, cost, false));
     json_put(json, "reserved_gpus", study_json_count(estimate->has_gpus, estimate->reserved_gpus));
-    run_json_put_quantity(json, "amount", &estimate->amount);
-    json_put(json, "missing", study_json_texts(estimate->missing, estimate->missing_count));
+    struct amount amount = cost_amount(cost);
+    json_put(json, "amount", amount_to_json(&amount));
+    json_put(json, "missing", cost_missing_json(cost));
+    json_put(json, "borrowed_from", borrowed_json(estimate));
+    json_put(json, "cost", cost_json(cost));
     json_put(json, "assumed", settings_json(estimate, estimate->assumed, estimate->assumed_count));
     json_put(json, "without_effect",
              settings_json(estimate, estimate->without_effect, estimate->without_effect_count));
-    run_json_put_quantity(json, "spent", &study->spent);
-    run_json_put_quantity(json, "failed_time", &study->failed_time);
+    run_json_put_quantity(json, "spent", &study->here.spent);
+    run_json_put_quantity(json, "failed_time", &study->here.failed_time);
+    run_json_put_quantity(json, "spent_elsewhere", &study->elsewhere.spent);
+    run_json_put_quantity(json, "failed_time_elsewhere", &study->elsewhere.failed_time);
     run_json_put_quantity(json, "unplanned_time", &study->unplanned_time);
     run_json_put_quantity(json, "first_success", &study->first_success);
     return json;

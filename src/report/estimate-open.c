@@ -121,8 +121,10 @@ static void add_items(const struct grouping *grouping, const struct estimate_ope
                       struct strbuf *out) {
     size_t count = names_of(part);
     size_t shown = grouping->detail != OPEN_BRIEF || count <= ITEMS_NAMED + 1 ? count : ITEMS_NAMED;
-    for (size_t i = 0; i < shown; i++)
-        strbuf_printf(out, "%s%s", i > 0 ? ", " : "", part->items[i]->name);
+    for (size_t i = 0; i < shown; i++) {
+        strbuf_add_str(out, i > 0 ? ", " : "");
+        study_words_add_item(out, part->items[i]->name);
+    }
     if (shown < count)
         strbuf_printf(out,
                       msg_plural((unsigned long)(count - shown), " and %zu more", " and %zu more"),
@@ -153,7 +155,7 @@ static struct open_line remedy_of(const struct grouping *grouping, enum estimate
                                                             grouping->arena)};
     if (grouping->detail == OPEN_ALL)
         line.command_count =
-            estimate_remedy_commands(parts, count, grouping->arena, &line.commands);
+            estimate_remedy_commands(estimate, parts, count, grouping->arena, &line.commands);
     return line;
 }
 

@@ -7,16 +7,19 @@
 #include "report/study.h"
 
 #include "base/msg.h"
+#include "report/calibration.h"
+#include "report/classes.h"
+#include "report/cost.h"
 #include "report/estimate-open.h"
 #include "report/estimate-text.h"
 #include "report/layout.h"
+#include "report/precision.h"
 #include "report/run-text.h"
 #include "report/study-words.h"
 
 #include <string.h>
 
 #define SECTIONS_SHOWN 4u /* blocks that get a section of their own without -v */
-#define MISSING_SHOWN  3u
 
 static void plain_row(struct strbuf *out, struct report_style style, const char *label,
                       const char *value, const char *note) {
@@ -50,6 +53,21 @@ static void environment_row(const struct estimate *estimate, struct report_style
     plain_row(out, style, _("environment"), environment->id, strbuf_str(&note));
 }
 
+static void spent_row(const char *label, const struct study_times *of, struct report_style style,
+                      struct strbuf *out) {
+    AUTO_STRBUF struct strbuf spent = STRBUF_INIT;
+    if (study_words_is_nothing(&of->spent))
+        strbuf_add_str(&spent, _("nothing yet: no run"));
+    else
+        layout_add_quantity(&spent, &of->spent, style.ascii, true);
+    AUTO_STRBUF struct strbuf lost = STRBUF_INIT;
+    if (quantity_is_known(&of->failed_time) && of->failed_time.value > 0) {
+        strbuf_add_str(&lost, _("of it in failed attempts: "));
+        layout_add_quantity(&lost, &of->failed_time, style.ascii, true);
+    }
+    layout_row(out, style, label, strbuf_str(&spent), LAYOUT_PLAIN, strbuf_str(&lost));
+}
+
 static void header(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
     const struct study *study = estimate->study;
     const struct plan_study *plan = &study->input->plan->study;
@@ -79,20 +97,9 @@ static void header(const struct estimate *estimate, struct report_style style, s
     plain_row(out, style, _("paper version"), plan->paper_version ? plan->paper_version : _("open"),
               NULL);
     environment_row(estimate, style, out);
-    AUTO_STRBUF struct strbuf spent = STRBUF_INIT;
-    if (study_words_is_nothing(&study->spent))
-        strbuf_add_str(&spent, _("nothing yet: no run"));
-    else
-        layout_add_quantity(&spent, &study->spent, style.ascii, true);
-    AUTO_STRBUF struct strbuf lost = STRBUF_INIT;
+    spent_row(_("spent so far"), &study->here, style, out);
     if (study_words_is_of_several(study)) /* all else here is about one of them */
-        strbuf_add_str(&lost, _("in all environments"));
-    if (quantity_is_known(&study->failed_time) && study->failed_time.value > 0) {
-        strbuf_add_str(&lost, lost.length > 0 ? "; " : "");
-        strbuf_add_str(&lost, _("of it in failed attempts: "));
-        layout_add_quantity(&lost, &study->failed_time, style.ascii, false);
-    }
-    layout_row(out, style, _("spent so far"), strbuf_str(&spent), LAYOUT_PLAIN, strbuf_str(&lost));
+        spent_row(_("spent elsewhere"), &study->elsewhere, style, out);
 }
 
 /* ---- the total ---- */
@@ -118,6 +125,30 @@ static void figure_row(const char *label, const struct quantity *q, struct repor
     estimate_text_quantity(label, &alone, NULL, style, out);
 }
 
+/* Beside what is stated, never in its place. */
+static void calibrated(const struct estimate *estimate, struct report_style style,
+                       struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *const *lines = NULL;
+    size_t count =
+        report_calibrated_lines(estimate->calibrated, false, style.verbose, arena, &lines);
+    for (size_t i = 0; i < count; i++)
+        layout_bullet(out, style, lines[i]);
+}
+
+/* What makes up most of it, and with -v how exact the simulation is. */
+static void precision(const struct estimate *estimate, struct report_style style,
+                      struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
+    const char *dominating = report_dominating_words(estimate, arena);
+    const char *const *lines = NULL;
+    size_t count = style.verbose ? report_precision_lines(estimate, style.ascii, arena, &lines) : 0;
+    if (dominating)
+        layout_bullet(out, style, dominating);
+    for (size_t i = 0; i < count; i++)
+        layout_bullet(out, style, lines[i]);
+}
+
 static void total(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
     layout_heading(out, style, _("In all"));
     figure_row(_("computing"), &estimate->total.computing, style, out);
@@ -135,6 +166,8 @@ static void total(const struct estimate *estimate, struct report_style style, st
                       count);
         layout_row(out, style, _("open"), strbuf_str(&open), LAYOUT_BAD, NULL);
     }
+    precision(estimate, style, out);
+    calibrated(estimate, style, out);
     if (study_words_has_partial_interval(estimate))
         layout_paragraph(out, style,
                          style.ascii ? _("With 'at least', the interval is that of the parts that "
@@ -230,7 +263,7 @@ static void overview(const struct estimate *estimate, struct report_style style,
         return;
     layout_heading(out, style, _("Blocks"));
     const struct layout_column columns[] = {
-        {.title = "", .elastic = 8},
+        {.title = "", .elastic = 8, .wraps = true},
         {.title = _("left"), .right = true},
         {.title = _("computing")},
         {.title = _("reserved")},
@@ -264,14 +297,6 @@ static void overview(const struct estimate *estimate, struct report_style style,
 
 /* ---- what is not in it ---- */
 
-static void bullet(struct strbuf *out, struct report_style style, const char *text) {
-    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
-    layout_add_plain(&plain, text, style.ascii);
-    strbuf_add_str(out, "  - ");
-    layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
-    strbuf_add_char(out, '\n');
-}
-
 static void remedy(struct strbuf *out, struct report_style style, const char *text) {
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
     layout_add_plain(&plain, text, style.ascii);
@@ -289,7 +314,7 @@ static void open_parts(const struct estimate *estimate, struct report_style styl
         return;
     layout_heading(out, style, _("Open: not in these figures"));
     for (size_t i = 0; i < count; i++) {
-        bullet(out, style, lines[i].text);
+        layout_bullet(out, style, lines[i].text);
         if (i + 1 < count && lines[i + 1].remedy == lines[i].remedy)
             continue;
         for (size_t k = 0; k < lines[i].command_count; k++)
@@ -313,13 +338,13 @@ static void assumed(const struct estimate *estimate, struct report_style style,
             continue;
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         study_words_add_task(&text, plan, &plan->tasks[i]);
-        bullet(out, style, strbuf_str(&text));
+        layout_bullet(out, style, strbuf_str(&text));
     }
     for (size_t i = 0; i < estimate->assumed_count; i++) {
         const struct estimate_setting *setting = &estimate->assumed[i];
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         study_words_add_setting(&text, estimate->study->input->plan, setting);
-        bullet(out, style, strbuf_str(&text));
+        layout_bullet(out, style, strbuf_str(&text));
     }
 }
 
@@ -331,23 +356,7 @@ static void without_effect(const struct estimate *estimate, struct report_style 
     for (size_t i = 0; i < estimate->without_effect_count; i++) {
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         study_words_add_no_effect(&text, &estimate->without_effect[i]);
-        bullet(out, style, strbuf_str(&text));
-    }
-}
-
-static void amount(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
-    if (quantity_is_known(&estimate->amount) || estimate->missing_count == 0)
-        return;
-    size_t shown = style.verbose || estimate->missing_count <= MISSING_SHOWN + 1
-                       ? estimate->missing_count
-                       : MISSING_SHOWN;
-    layout_heading(out, style, _("No amount of money. Missing for one:"));
-    for (size_t i = 0; i < shown; i++)
-        bullet(out, style, estimate->missing[i]);
-    if (shown < estimate->missing_count) {
-        AUTO_STRBUF struct strbuf more = STRBUF_INIT;
-        strbuf_printf(&more, _("and %zu more; -v shows all"), estimate->missing_count - shown);
-        bullet(out, style, strbuf_str(&more));
+        layout_bullet(out, style, strbuf_str(&text));
     }
 }
 
@@ -363,7 +372,7 @@ static void frozen_ones(const struct report_frozen *frozen, size_t count, struct
         strbuf_add_str(&text, " UTC");
         if (frozen[i].outdated)
             strbuf_printf(&text, _("; OUTDATED: %s"), frozen[i].outdated);
-        bullet(out, style, strbuf_str(&text));
+        layout_bullet(out, style, strbuf_str(&text));
     }
 }
 
@@ -378,10 +387,14 @@ static bool lacks_interval(const struct estimate *estimate) {
 }
 
 static void method(const struct estimate *estimate, struct report_style style, struct strbuf *out) {
+    AUTO_ARENA struct arena *arena = arena_new();
     AUTO_STRBUF struct strbuf line = STRBUF_INIT;
     strbuf_printf(
         &line, _("medians with 90 %% intervals from %zu simulated futures; method %s, seed %llu"),
         estimate->draws, ESTIMATE_METHOD, (unsigned long long)estimate->seed);
+    const char *known = report_precision_words(estimate, style.ascii, arena);
+    if (known)
+        strbuf_printf(&line, "; %s", known);
     if (lacks_interval(estimate))
         strbuf_add_str(&line, _("; where there is no interval, a part rests on a single run or on "
                                 "runs too far apart: one more run gives one (-v names it)"));
@@ -412,8 +425,9 @@ static void sections(const struct estimate *estimate, struct report_style style,
     }
 }
 
-void report_estimate_text(const struct estimate *estimate, const struct report_frozen *frozen,
-                          size_t frozen_count, struct report_style style, struct strbuf *out) {
+void report_estimate_text(const struct estimate *estimate, const struct cost *cost,
+                          const struct report_frozen *frozen, size_t frozen_count,
+                          struct report_style style, struct strbuf *out) {
     header(estimate, style, out);
     total(estimate, style, out);
     assumed(estimate, style, out);
@@ -421,7 +435,8 @@ void report_estimate_text(const struct estimate *estimate, const struct report_f
     overview(estimate, style, out);
     sections(estimate, style, out);
     open_parts(estimate, style, out);
-    amount(estimate, style, out);
+    cost_text(cost, style, out);
+    report_by_class_text(estimate, style, out);
     frozen_ones(frozen, frozen_count, style, out);
     method(estimate, style, out);
     layout_legend(out, style);

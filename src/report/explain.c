@@ -12,6 +12,7 @@
 #include "report/layout.h"
 #include "report/run-json.h"
 #include "report/run-text.h"
+#include "report/words.h"
 #include "text/incident.h"
 
 #include <string.h>
@@ -183,10 +184,10 @@ void report_explain_text(const struct report_explain *explain, struct report_sty
         strbuf_printf(out, "%s", strbuf_str(&text));
     } else {
         strbuf_add_str(out, _("class: "));
-        layout_add_colored(out, style,
-                           explain->has_outcome ? run_text_outcome_color(explain->outcome)
-                                                : LAYOUT_PLAIN,
-                           explain->has_outcome ? outcome_name(explain->outcome) : _("open"));
+        layout_add_colored(
+            out, style,
+            explain->has_outcome ? run_text_outcome_color(explain->outcome) : LAYOUT_PLAIN,
+            explain->has_outcome ? words_shown(outcome_name(explain->outcome)) : _("open"));
         if (text.length > 0)
             strbuf_printf(out, " (%s)", strbuf_str(&text));
     }

@@ -441,10 +441,20 @@ const char *facts_validity_name(enum run_validity validity) {
     return "unchecked";
 }
 
+/* Of --max-time and --max-cost the shorter one. */
+static bool was_limited_by_cost(const struct run *run) {
+    const json_t *cost = json_get_object(run->start, "max_cost");
+    const json_t *budget = json_get_object(run->start, "budget");
+    int64_t time_ns = json_get_int(cost, "max_time_ns", -1);
+    return time_ns >= 0 && time_ns == json_get_int(budget, "max_time_ns", -2);
+}
+
 const char *facts_run_meaning(const struct run *run) {
     bool is_unread = was_inherited(run, "stdout") || was_inherited(run, "stderr");
     if (run->outcome == OUTCOME_FAILED && is_unread)
         return _("the command says so; not all of its output was read");
+    if (run->outcome == OUTCOME_BUDGET && was_limited_by_cost(run))
+        return _("stopped when the time that --max-cost allows was used up");
     return facts_outcome_meaning(run->outcome);
 }
 

@@ -210,10 +210,14 @@ void layout_row(struct strbuf *out, struct report_style style, const char *label
     strbuf_add_str(out, "  ");
     strbuf_add_str(out, label);
     size_t column = 2 + str_width(label);
-    do {
-        strbuf_add_char(out, ' ');
-        column++;
-    } while (column < value_column);
+    if (column < value_column || narrow) {
+        size_t blanks = column < value_column ? value_column - column : 1;
+        layout_add_blanks(out, blanks);
+        column += blanks;
+    } else { /* a line of its own, so that the values stand below each other */
+        new_line(out, value_column);
+        column = value_column;
+    }
     if (style.color && color_code(color) && column + str_width(value) <= columns) {
         layout_add_colored(out, style, color, value);
     } else {
@@ -243,6 +247,22 @@ void layout_paragraph(struct strbuf *out, struct report_style style, const char 
     strbuf_add_char(out, '\n');
 }
 
+void layout_line(struct strbuf *out, struct report_style style, size_t indent, const char *text) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, text, style.ascii);
+    layout_add_blanks(out, indent);
+    layout_wrap(out, strbuf_str(&plain), indent, indent + 2, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
+void layout_bullet(struct strbuf *out, struct report_style style, const char *text) {
+    AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
+    layout_add_plain(&plain, text, style.ascii);
+    strbuf_add_str(out, "  - ");
+    layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
+    strbuf_add_char(out, '\n');
+}
+
 enum layout_color layout_state_color(enum quantity_state state) {
     switch (state) {
     case QUANTITY_OPEN:
@@ -267,8 +287,14 @@ static void add_piece(struct strbuf *out, const char *text, bool ascii) {
 
 void layout_quantity_note(struct strbuf *out, const struct quantity *q, bool ascii) {
     AUTO_STRBUF struct strbuf note = STRBUF_INIT;
-    add_piece(&note, q->basis, ascii);
-    add_piece(&note, q->method, ascii);
+    AUTO_STRBUF struct strbuf basis = STRBUF_INIT;
+    if (q->basis)
+        quantity_add_basis(&basis, q->basis);
+    add_piece(&note, strbuf_str(&basis), ascii);
+    AUTO_STRBUF struct strbuf method = STRBUF_INIT;
+    if (q->method)
+        quantity_add_method(&method, q->method);
+    add_piece(&note, strbuf_str(&method), ascii);
     add_piece(&note, q->detail, ascii);
     strbuf_add(out, strbuf_str(&note), note.length);
 }

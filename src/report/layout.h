@@ -58,6 +58,10 @@ void layout_row(struct strbuf *out, struct report_style style, const char *label
                 enum layout_color color, const char *note);
 /* A paragraph indented by two, wrapped. */
 void layout_paragraph(struct strbuf *out, struct report_style style, const char *text);
+/* Foreign text on lines of its own, indented, wrapped; what goes on is indented by two more. */
+void layout_line(struct strbuf *out, struct report_style style, size_t indent, const char *text);
+/* "  - text": foreign text as an entry of a list, wrapped. */
+void layout_bullet(struct strbuf *out, struct report_style style, const char *text);
 /* Value and bound, with the mark of the state in front where asked for; printable. */
 void layout_add_quantity(struct strbuf *out, const struct quantity *q, bool ascii, bool mark);
 /* A row for a quantity: mark and value; as note how it is known and the detail. */

@@ -10,6 +10,7 @@
 #include "report/layout.h"
 #include "report/run-json.h"
 #include "report/run-text.h"
+#include "report/words.h"
 
 #include <string.h>
 
@@ -95,15 +96,15 @@ void report_log_text(const struct store_entry *entries, size_t count, struct rep
         if (entry->started_utc_ns != 0)
             add_minute(&when, entry->started_utc_ns);
         if (quantity_is_known(&q))
-            layout_add_quantity(&wall, &q, style.ascii, false);
+            layout_add_quantity(&wall, &q, style.ascii, true);
         else /* the outcome beside it says why */
             strbuf_add_str(&wall, _("open"));
         layout_table_cell(table, style.verbose ? entry->run : uuid_tail(entry->run), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&when), LAYOUT_PLAIN);
-        layout_table_cell(table, entry->outcome ? entry->outcome : _("open"),
+        layout_table_cell(table, entry->outcome ? words_shown(entry->outcome) : _("open"),
                           outcome_color(entry->outcome));
         layout_table_cell(table, strbuf_str(&wall), LAYOUT_PLAIN);
-        layout_table_cell(table, entry->purpose, LAYOUT_PLAIN);
+        layout_table_cell(table, entry->purpose ? words_shown(entry->purpose) : NULL, LAYOUT_PLAIN);
         layout_table_cell(table, entry->command, LAYOUT_PLAIN);
         rows++;
     }

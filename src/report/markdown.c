@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_word(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -37,6 +38,26 @@ static size_t block_begin(const char *text) {
     return digits > 0 && (text[digits] == '.' || text[digits] == ')') ? digits : SIZE_MAX;
 }
 
+/* Bare addresses become links by themselves (GFM). A backslash keeps "://" and "www." from it; a
+ * mail address is looked for in what is left of the text, so that only something between its parts
+ * does: a comment, of which nobody sees anything. */
+static bool add_unlinked(struct strbuf *out, const char *begin, const char *at) {
+    if (*at == '@' && at > begin && (is_word(at[-1]) || strchr(".+-_", at[-1]) != NULL) &&
+        is_word(at[1])) {
+        strbuf_add_str(out, "@<!-- -->");
+        return true;
+    }
+    if (*at == ':' && at[1] == '/' && at[2] == '/') {
+        strbuf_add_str(out, "\\:");
+        return true;
+    }
+    if (*at == '.' && at - begin >= 3 && strncasecmp(at - 3, "www", 3) == 0) {
+        strbuf_add_str(out, "\\.");
+        return true;
+    }
+    return false;
+}
+
 static void add_escaped(struct strbuf *out, const char *text, bool at_start) {
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
     layout_add_plain(&plain, text, false);
@@ -48,6 +69,8 @@ static void add_escaped(struct strbuf *out, const char *text, bool at_start) {
             strbuf_add_str(out, replaced);
             continue;
         }
+        if (add_unlinked(out, begin, at))
+            continue;
         if (is_markup(begin, at) || (size_t)(at - begin) == block)
             strbuf_add_char(out, '\\');
         strbuf_add_char(out, *at);

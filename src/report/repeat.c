@@ -105,6 +105,12 @@ static void verdict(const struct repeat_estimate *estimate, struct report_style 
     }
     strbuf_add_str(&text, ": ");
     layout_add_quantity(&text, &estimate->runs, style.ascii, true);
+    if (estimate->open_count > 0)
+        strbuf_printf(&text,
+                      msg_plural((unsigned long)estimate->open_count,
+                                 "; %zu part is open and not in it (below)",
+                                 "; %zu parts are open and not in it (below)"),
+                      estimate->open_count);
     layout_wrap(out, strbuf_str(&text), 0, 2, layout_columns(style));
     strbuf_add_char(out, '\n');
     if (estimate->runs.detail) {
@@ -147,13 +153,8 @@ static void bullets(struct strbuf *out, struct report_style style, const char *h
     if (count == 0)
         return;
     layout_heading(out, style, heading);
-    for (size_t i = 0; i < count; i++) {
-        AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
-        layout_add_plain(&plain, texts[i], style.ascii);
-        strbuf_add_str(out, "  - ");
-        layout_wrap(out, strbuf_str(&plain), 4, 4, layout_columns(style));
-        strbuf_add_char(out, '\n');
-    }
+    for (size_t i = 0; i < count; i++)
+        layout_bullet(out, style, texts[i]);
 }
 
 static void basis(const struct repeat_estimate *estimate, struct report_style style,
@@ -195,8 +196,9 @@ void report_repeat_text(const struct repeat_estimate *estimate, struct report_st
     bullets(out, style, _("Not in the total"), estimate->open, estimate->open_count);
     basis(estimate, style, out);
     AUTO_STRBUF struct strbuf method = STRBUF_INIT;
-    strbuf_printf(&method, _("method %s, seed %llu"),
-                  estimate->runs.method ? estimate->runs.method : PREDICT_METHOD,
+    AUTO_STRBUF struct strbuf name = STRBUF_INIT;
+    quantity_add_method(&name, estimate->runs.method ? estimate->runs.method : PREDICT_METHOD);
+    strbuf_printf(&method, _("method %s, seed %llu"), strbuf_str(&name),
                   (unsigned long long)estimate->seed);
     strbuf_add_char(out, '\n');
     layout_wrap(out, strbuf_str(&method), 0, 0, layout_columns(style));

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "report/facts.h"
 #include "report/run-json.h"
+#include "report/words.h"
 #include "text/incident.h"
 
 #include <string.h>
@@ -40,11 +41,11 @@ void run_text_phase_list(struct strbuf *out, struct report_style style, const st
         AUTO_STRBUF struct strbuf to = STRBUF_INIT;
         quantity_format_value(phase->start_s, UNIT_SECOND, &from);
         quantity_format_value(phase->end_s, UNIT_SECOND, &to);
-        layout_table_cell(table, phase->name ? phase->name : phase_name(phase->phase),
+        layout_table_cell(table, words_shown(phase->name ? phase->name : phase_name(phase->phase)),
                           LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&from), LAYOUT_PLAIN);
         layout_table_cell(table, strbuf_str(&to), LAYOUT_PLAIN);
-        layout_table_cell(table, phase->source, LAYOUT_PLAIN);
+        layout_table_cell(table, phase->source ? words_shown(phase->source) : NULL, LAYOUT_PLAIN);
     }
     layout_table_print(table, 2, out);
     more(out, style, run->phase_count, count);
@@ -197,7 +198,8 @@ static void add_plain_members(struct strbuf *out, json_t *object) {
             json_add_compact(&text, value);
         else
             continue;
-        strbuf_printf(out, "%s%s %s", out->length > 0 ? ", " : "", key, strbuf_str(&text));
+        strbuf_printf(out, "%s%s %s", out->length > 0 ? ", " : "", words_shown(key),
+                      strbuf_str(&text));
     }
 }
 
@@ -215,7 +217,9 @@ static void interpreters(struct strbuf *out, struct report_style style, const st
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
         strbuf_add_str(&text, json_get_text(entry, "path", "?"));
         add_member(&text, entry, "version", " ");
-        add_member(&text, entry, "kind", ", ");
+        const char *kind = json_get_text(entry, "kind", NULL);
+        if (kind)
+            strbuf_printf(&text, ", %s", words_shown(kind));
         int64_t packages = json_get_int(entry, "package_count", -1);
         if (packages >= 0)
             strbuf_printf(&text, _(", %lld packages"), (long long)packages);
@@ -256,7 +260,7 @@ void run_text_environment(struct strbuf *out, struct report_style style, const s
         if (!json_is_string(why) || strcmp(part, "code") == 0) /* which has a section of its own */
             continue;
         strbuf_clear(&text);
-        strbuf_printf(&text, "%s: %s", part, msg_get(json_string_value(why)));
+        strbuf_printf(&text, "%s: %s", words_shown(part), msg_get(json_string_value(why)));
         run_text_row(out, style, _("open"), strbuf_str(&text));
     }
 }
@@ -338,7 +342,8 @@ static void streams(struct strbuf *out, struct report_style style, const struct 
         if (!was)
             continue;
         AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-        strbuf_printf(&text, "%s, %s", was, json_get_text(stream, "tee", "?"));
+        strbuf_printf(&text, "%s, %s", words_shown(was),
+                      words_shown(json_get_text(stream, "tee", "?")));
         if (json_get_text(stream, "shared_with", NULL))
             strbuf_printf(&text, _(", one channel with %s"),
                           json_get_text(stream, "shared_with", NULL));

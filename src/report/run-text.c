@@ -14,6 +14,7 @@
 #include "report/layout.h"
 #include "report/notes.h"
 #include "report/run-text-gpu.h"
+#include "report/words.h"
 #include "text/incident.h"
 
 #include <string.h>
@@ -28,12 +29,7 @@ void run_text_row(struct strbuf *out, struct report_style style, const char *lab
 }
 
 void run_text_add_date(struct strbuf *out, int64_t utc_ns) {
-    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
-    clock_format_utc(utc_ns, &text);
-    if (text.length < 19)
-        return;
-    text.data[10] = ' ';
-    strbuf_add(out, text.data, 19); /* to the second */
+    msg_add_time(out, utc_ns);
 }
 
 enum layout_color run_text_outcome_color(enum outcome_class outcome) {
@@ -73,7 +69,7 @@ void run_text_add_unmet(struct strbuf *out, const struct run *run) {
 /* "disk_full: exit code 1". */
 static void add_outcome(struct strbuf *out, const struct run *run) {
     if (!facts_goes_on(run))
-        strbuf_printf(out, "%s: ", outcome_name(run->outcome));
+        strbuf_printf(out, "%s: ", words_shown(outcome_name(run->outcome)));
     facts_ending(run, out);
     const char *verified = run->verified ? run->verified : "";
     run_text_add_unmet(out, run);
@@ -90,12 +86,12 @@ static void add_when(struct strbuf *out, const struct run *run) {
     }
     run_text_add_date(out, run->started_utc_ns);
     if (run->ended_utc_ns != 0) {
-        AUTO_STRBUF struct strbuf start = STRBUF_INIT;
         AUTO_STRBUF struct strbuf end = STRBUF_INIT;
-        run_text_add_date(&start, run->started_utc_ns);
-        run_text_add_date(&end, run->ended_utc_ns);
-        bool same_day = strncmp(strbuf_str(&start), strbuf_str(&end), 11) == 0;
-        strbuf_printf(out, _(" to %s"), strbuf_str(&end) + (same_day && end.length > 11 ? 11 : 0));
+        if (run->started_utc_ns / NS_PER_DAY == run->ended_utc_ns / NS_PER_DAY)
+            msg_add_clock(&end, run->ended_utc_ns);
+        else
+            run_text_add_date(&end, run->ended_utc_ns);
+        strbuf_printf(out, _(" to %s"), strbuf_str(&end));
     }
     strbuf_add_str(out, " UTC");
 }
@@ -106,7 +102,8 @@ void run_text_add_result(struct strbuf *out, const struct quantity *q, bool asci
         return;
     }
     const char *unit = q->unit ? q->unit : UNIT_RATIO;
-    strbuf_printf(out, "%s%.15g", mark ? "[m] " : "", q->value);
+    char value[MSG_DECIMAL_SIZE];
+    strbuf_printf(out, "%s%s", mark ? "[m] " : "", msg_decimal(value, "%.15g", q->value));
     if (strcmp(unit, UNIT_RATIO) == 0 || strcmp(unit, UNIT_COUNT) == 0)
         return;
     strbuf_add_char(out, ' ');
@@ -114,7 +111,7 @@ void run_text_add_result(struct strbuf *out, const struct quantity *q, bool asci
 }
 
 static void add_purpose(struct strbuf *out, const struct run *run) {
-    strbuf_add_str(out, json_get_text(run->start, "purpose", _("not entered")));
+    strbuf_add_str(out, words_shown(json_get_text(run->start, "purpose", _("not entered"))));
     int64_t attempt = json_get_int(run->start, "attempt", 0);
     if (attempt > 0)
         strbuf_printf(out, _(", attempt %lld"), (long long)attempt);
@@ -143,7 +140,7 @@ static void header(struct strbuf *out, struct report_style style, const struct r
     layout_add_colored(out, style, LAYOUT_BOLD, strbuf_str(&title));
     strbuf_add_str(out, "  ");
     layout_add_colored(out, style, run_text_outcome_color(run->outcome),
-                       facts_goes_on(run) ? _("watched") : outcome_name(run->outcome));
+                       facts_goes_on(run) ? _("watched") : words_shown(outcome_name(run->outcome)));
     strbuf_add_char(out, '\n');
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     facts_command_line(run, &text);

@@ -83,7 +83,7 @@ static void put_figures(json_t *json, const struct session *session) {
     run_json_put_quantity(json, "gpu_reserved", &session->gpu_reserved);
     run_json_put_quantity(json, "gpu_idle_in_runs", &session->gpu_idle_in_runs);
     run_json_put_quantity(json, "paid", &session->paid);
-    run_json_put_quantity(json, "amount", &session->amount);
+    json_put(json, "amount", amount_to_json(&session->amount));
 }
 
 json_t *report_session_object(const struct session *session, bool whole) {

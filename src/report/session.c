@@ -9,6 +9,7 @@
 #include "base/msg.h"
 #include "base/uuid.h"
 #include "model/outcome.h"
+#include "report/cost.h"
 #include "report/facts.h"
 #include "report/layout.h"
 #include "report/run-text.h"
@@ -54,7 +55,7 @@ const char *report_session_state(const struct session *session) {
     case SESSION_RUNNING:
         return _("running");
     case SESSION_STOPPED:
-        return _("stopped");
+        return _("has ended");
     case SESSION_UNENDED:
         return _("no end recorded");
     case SESSION_STATE_COUNT_:
@@ -120,11 +121,26 @@ static void add_head(const struct session *session, struct report_style style, s
     }
 }
 
+/* What it lacks, or why there is none, stands beside it. */
+static void add_amount(const struct amount *amount, struct report_style style, struct strbuf *out) {
+    AUTO_STRBUF struct strbuf value = STRBUF_INIT, note = STRBUF_INIT, plain = STRBUF_INIT;
+    amount_format(amount, (struct quantity_style){.ascii = style.ascii, .mark = true}, &value);
+    if (amount_is_known(amount))
+        cost_add_lacks(&note, amount);
+    else if (amount->detail)
+        strbuf_add_str(&note, amount->detail);
+    layout_add_plain(&plain, strbuf_str(&note), style.ascii);
+    layout_row(out, style, _("amount"), strbuf_str(&value), layout_state_color(amount->state),
+               strbuf_str(&plain));
+}
+
 static void add_time(const struct session *session, struct report_style style, struct strbuf *out) {
     layout_heading(out, style, _("Time"));
     layout_quantity(out, style, _("reserved"), &session->reserved);
     if (session->offer)
         layout_quantity(out, style, _("paid"), &session->paid);
+    if (session->offer)
+        add_amount(&session->amount, style, out);
     if (session->has_gpus && session->gpus > 0)
         layout_quantity(out, style, _("GPU time"), &session->gpu_reserved);
     layout_quantity(out, style, _("runs"), &session->busy);
@@ -164,10 +180,7 @@ static void add_reasons(const struct session *session, struct report_style style
 }
 
 void report_session_clock(int64_t utc_ns, struct strbuf *out) {
-    AUTO_STRBUF struct strbuf date = STRBUF_INIT;
-    run_text_add_date(&date, utc_ns);
-    if (date.length > 11)
-        strbuf_add_str(out, strbuf_str(&date) + 11);
+    msg_add_clock(out, utc_ns);
 }
 
 /* What stands beside the reason: the note, else what suggests itself. */
@@ -209,7 +222,7 @@ static void add_gaps(const struct session *session, struct report_style style, s
             continue;
         }
         run_text_add_date(&when, gap->start_utc_ns);
-        layout_add_quantity(&length, &gap->length, style.ascii, false);
+        layout_add_quantity(&length, &gap->length, style.ascii, true);
         if (layout_columns(style) < NARROW)
             strbuf_add_str(&words, report_session_reason(gap->reason));
         add_gap_words(gap, style, &words);
@@ -304,8 +317,8 @@ void report_session_list_text(const struct session *const *sessions, size_t coun
                                   share = STRBUF_INIT;
         AUTO_FREE char *runs = mem_printf("%zu", session->run_count);
         run_text_add_date(&when, session->started_utc_ns);
-        layout_add_quantity(&reserved, &session->reserved, style.ascii, false);
-        layout_add_quantity(&idle, &session->idle, style.ascii, false);
+        layout_add_quantity(&reserved, &session->reserved, style.ascii, true);
+        layout_add_quantity(&idle, &session->idle, style.ascii, true);
         add_share(&share, &session->idle_share, style.ascii);
         layout_table_cell(table, style.verbose ? session->id : uuid_tail(session->id),
                           LAYOUT_PLAIN);

@@ -4,6 +4,7 @@
  * always there; what the plan does not say is null, whatever can be measured is a quantity object.
  */
 #include "report/study-json.h"
+#include "report/block-run.h"
 
 #include "report/run-json.h"
 #include "report/study.h"
@@ -160,6 +161,7 @@ static json_t *block_json(const struct study *study, const struct study_block *o
     json_put(json, "conditions", conditions);
     json_put(json, "frozen", freeze_json(of));
     json_put(json, "freeze_ignored", freeze_ignored_json(of));
+    json_put(json, "gate_answer", report_gate_answer_json(study, block));
     json_put(json, "stopped_by", stopped_by_json(study, of));
     json_put(json, "source", study_json_source(study->input->plan, block->at));
     return json;

@@ -81,6 +81,18 @@ const char *study_words_verdict(enum study_verdict verdict) {
     return "";
 }
 
+const char *study_words_included(enum plan_answer answer) {
+    switch (answer) {
+    case PLAN_YES:
+        return _("included");
+    case PLAN_NO:
+        return _("left out");
+    case PLAN_UNSAID:
+        break;
+    }
+    return _("open");
+}
+
 const char *study_words_fact(enum plan_fact_state state) {
     switch (state) {
     case PLAN_FACT_OPEN:
@@ -91,6 +103,44 @@ const char *study_words_fact(enum plan_fact_state state) {
         return _("not applicable");
     }
     return "";
+}
+
+const char *study_words_backing(enum plan_backing backing) {
+    switch (backing) {
+    case PLAN_UNDETERMINED:
+        return _("undetermined");
+    case PLAN_CHOSEN:
+        return _("chosen by the team");
+    case PLAN_CONFIRMED:
+        return _("confirmed by the protocol");
+    }
+    return "";
+}
+
+const char *study_words_environment(enum plan_environment_kind kind) {
+    switch (kind) {
+    case PLAN_ENVIRONMENT_UNSAID:
+        return _("not said");
+    case PLAN_RENTED:
+        return _("rented");
+    case PLAN_OWN:
+        return _("own machine");
+    case PLAN_INSTITUTE:
+        return _("machine of the institute");
+    case PLAN_MACOS:
+        return "macOS";
+    }
+    return "";
+}
+
+void study_words_add_item(struct strbuf *out, const char *name) {
+    const char step[] = "step ";
+    if (strcmp(name, "sessions") == 0)
+        strbuf_add_str(out, _("sessions"));
+    else if (strncmp(name, step, strlen(step)) == 0)
+        strbuf_printf(out, _("step %s"), name + strlen(step));
+    else
+        strbuf_add_str(out, name);
 }
 
 const char *study_words_subtotal(const char *name) {
@@ -159,7 +209,9 @@ void study_words_add_pairs(struct strbuf *out, const struct plan_pairs *pairs) {
 void study_words_add_threshold(struct strbuf *out, const struct plan_threshold *threshold) {
     static const char *const signs[] = {
         [PLAN_LESS] = "<", [PLAN_AT_MOST] = "<=", [PLAN_AT_LEAST] = ">=", [PLAN_GREATER] = ">"};
-    strbuf_printf(out, "%s %.15g", signs[threshold->relation], threshold->value);
+    char value[MSG_DECIMAL_SIZE];
+    strbuf_printf(out, "%s %s", signs[threshold->relation],
+                  msg_decimal(value, "%.15g", threshold->value));
 }
 
 const struct study_claim *study_words_claim(const struct study *study, const char *id) {
@@ -184,11 +236,12 @@ const struct plan_assumption *study_words_assumption(const struct plan *plan,
 void study_words_add_setting(struct strbuf *out, const struct plan *plan,
                              const struct estimate_setting *setting) {
     const struct plan_assumption *assumption = study_words_assumption(plan, setting);
-    strbuf_printf(out, "%s = %s", setting->key, setting->value);
+    char when[MSG_DATE_SIZE];
+    strbuf_printf(out, "%s = [a] %s", setting->key, setting->value);
     if (setting->who)
         strbuf_printf(out, _(", by %s"), setting->who);
     if (assumption && assumption->when.given)
-        strbuf_printf(out, ", %s", assumption->when.text);
+        strbuf_printf(out, ", %s", msg_date(when, assumption->when.text));
     if (setting->why)
         strbuf_printf(out, ": %s", setting->why);
     if (setting->source)
@@ -196,7 +249,8 @@ void study_words_add_setting(struct strbuf *out, const struct plan *plan,
 }
 
 void study_words_add_no_effect(struct strbuf *out, const struct estimate_setting *setting) {
-    strbuf_printf(out, _("%s = %s has no effect: %s (%s)"), setting->key, setting->value,
+    AUTO_FREE char *value = mem_printf("[a] %s", setting->value);
+    strbuf_printf(out, _("%s = %s has no effect: %s (%s)"), setting->key, value,
                   setting->no_effect ? setting->no_effect : "?",
                   setting->source ? setting->source : "?");
 }
@@ -207,12 +261,14 @@ bool study_words_is_assumed(const struct plan_task *task) {
 
 void study_words_add_task(struct strbuf *out, const struct plan *plan,
                           const struct plan_task *task) {
+    char when[MSG_DATE_SIZE];
     strbuf_printf(out, _("task %s = "), task->id ? task->id : "?");
+    strbuf_add_str(out, "[a] ");
     quantity_format_value((double)task->time.ns / 1e9, UNIT_SECOND, out);
     if (task->who)
         strbuf_printf(out, _(", by %s"), task->who);
     if (task->when.given && task->when.text)
-        strbuf_printf(out, ", %s", task->when.text);
+        strbuf_printf(out, ", %s", msg_date(when, task->when.text));
     if (task->why)
         strbuf_printf(out, ": %s", task->why);
     strbuf_printf(out, " (%s:%u)", plan->name,
@@ -261,8 +317,10 @@ void study_words_add_rests(struct strbuf *out, const struct quantity *q) {
             (unsigned long long)q->n);
     if (is_borrowed)
         strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", _("spread borrowed"));
-    if (!q->basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0)
-        strbuf_printf(out, "%s%s", out->length > begin ? ", " : "", q->method);
+    if (!q->basis && q->method && strcmp(q->method, ESTIMATE_METHOD) != 0) {
+        strbuf_add_str(out, out->length > begin ? ", " : "");
+        quantity_add_method(out, q->method);
+    }
 }
 
 bool study_words_is_nothing(const struct quantity *q) {
@@ -299,7 +357,7 @@ void study_words_figures(const struct estimate_figures *figures,
         {"reserved", _("reserved (paid)"), UNIT_SECOND, &figures->reserved},
         {"calendar", _("calendar"), UNIT_SECOND, &figures->calendar},
         {"effort", _("effort"), UNIT_SECOND, &figures->effort},
-        {"gpu", _("GPU-hours"), UNIT_SECOND, &figures->gpu},
+        {"gpu", _("GPU time"), UNIT_SECOND, &figures->gpu},
     };
     memcpy(ret_figures, all, sizeof(all));
 }

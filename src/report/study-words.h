@@ -21,6 +21,12 @@ const char *study_words_state(enum study_state state);
 const char *study_words_level(enum evidence_level level);
 const char *study_words_verdict(enum study_verdict verdict);
 const char *study_words_fact(enum plan_fact_state state);
+const char *study_words_included(enum plan_answer answer);  /* of a part of the paper */
+const char *study_words_backing(enum plan_backing backing); /* "chosen by the team" */
+const char *study_words_environment(enum plan_environment_kind kind);
+/* The name of an item of an estimate: "step install" and "sessions" in the language, else as it
+ * is. */
+void study_words_add_item(struct strbuf *out, const char *name);
 const char *study_words_subtotal(const char *name); /* "one-off" … as people read it */
 enum layout_color study_words_state_color(enum study_state state);
 enum layout_color study_words_level_color(enum evidence_level level);

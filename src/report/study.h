@@ -8,7 +8,10 @@
 
 #include "plan/plan.h"
 #include "report/report.h"
+#include "rules/cost.h"
+#include "rules/decide.h"
 #include "rules/estimate.h"
+#include "rules/review.h"
 #include "rules/study.h"
 
 /* ---- check: complaints and open facts (probelauf.check/1) ---- */
@@ -27,9 +30,11 @@ struct report_frozen {           /* a frozen estimate, as a line */
     const char *name, *outdated; /* NULL: still holds */
     int64_t utc_ns;
 };
-json_t *report_estimate_json(const struct estimate *estimate);
-void report_estimate_text(const struct estimate *estimate, const struct report_frozen *frozen,
-                          size_t frozen_count, struct report_style style, struct strbuf *out);
+/* cost: of this estimate (cost_make); NULL: money was not looked at, its amount is open. */
+json_t *report_estimate_json(const struct estimate *estimate, const struct cost *cost);
+void report_estimate_text(const struct estimate *estimate, const struct cost *cost,
+                          const struct report_frozen *frozen, size_t frozen_count,
+                          struct report_style style, struct strbuf *out);
 
 /* Two estimates as JSON documents (one of them may be a frozen one): which figures changed, from
  * what to what, and why as far as their snapshots and sources tell (plan, code, environment,
@@ -44,6 +49,9 @@ void report_estimate_compare_text(const json_t *compare, struct report_style sty
 struct report_document {
     const struct study *study;                /* NULL: no plan */
     const struct estimate *estimate;          /* NULL: no plan */
+    const struct cost *cost;                  /* of the estimate; NULL: no plan */
+    const struct decision *decision;          /* NULL: no plan */
+    const struct review *review;              /* NULL: none was made */
     const struct plan_complaints *complaints; /* warnings of the plan */
     const struct report_frozen *frozen;
     size_t frozen_count;
@@ -66,5 +74,17 @@ struct report_note {
 };
 size_t report_document_notes(const struct report_document *document, struct arena *arena,
                              struct report_note ret_notes[REPORT_NOTES_MAX]);
-/* Until `decide` exists: what is missing for a verdict, translated. */
+/* The decision in a sentence or two, translated; without a plan why there is none. */
 const char *report_document_verdict(const struct report_document *document, struct arena *arena);
+
+/* ---- for those who decide about machines (docs/report.md) ---- */
+/* "generic", "rental", "neurips", "nairr", …; NULL behind the last. */
+const char *report_for_name(size_t index);
+/* The document needs a study, its estimate and, for units of account, its cost. name: one of the
+ * above. */
+void report_for_markdown(const struct report_document *document, const char *name,
+                         struct strbuf *out);
+/* The generic table, whoever it is for: probelauf.justification/1. */
+json_t *report_for_json(const struct report_document *document, const char *name);
+/* The keys of offers[] that the rental brief asks for; NULL behind the last. */
+const char *report_for_offer_key(size_t index);

@@ -14,8 +14,10 @@
 #include "report/notes.h"
 #include "report/run-text-gpu.h"
 #include "report/run-text.h"
+#include "report/words.h"
 #include "text/incident.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define LABEL_COLUMN    2
@@ -54,8 +56,8 @@ static void headline(struct strbuf *out, struct report_style style, const struct
         strbuf_add_char(out, '\n');
         return;
     }
-    layout_add_colored(out, style, run_text_outcome_color(run->outcome),
-                       outcome_name(run->outcome));
+    const char *outcome = words_shown(outcome_name(run->outcome));
+    layout_add_colored(out, style, run_text_outcome_color(run->outcome), outcome);
     if (run->outcome != OUTCOME_OK) {
         strbuf_add_str(&text, ", ");
         facts_ending(run, &text);
@@ -69,7 +71,7 @@ static void headline(struct strbuf *out, struct report_style style, const struct
     }
     strbuf_add_str(&text, _("; run "));
     layout_add_plain(&text, uuid_tail(run->id), style.ascii);
-    size_t column = strlen("probelauf: ") + str_width(outcome_name(run->outcome));
+    size_t column = strlen("probelauf: ") + str_width(outcome);
     layout_wrap(out, strbuf_str(&text), column, TEXT_COLUMN, layout_columns(style));
     strbuf_add_char(out, '\n');
 }
@@ -79,12 +81,27 @@ static bool is_end_unseen(const struct run *run) {
     return facts_is_attached(run) && run->outcome == OUTCOME_ENDED && !run_text_cause(run);
 }
 
+/* "No such file" alone is nobody's: which one, and where it was looked for. */
+static void add_start_error(const struct run *run, const char *error, struct report_style style,
+                            struct strbuf *out) {
+    const json_t *command = json_get_array(run->start, "command");
+    const char *name = json_string_value(json_array_get(command, 0));
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    if (name == NULL)
+        strbuf_add_str(&text, error);
+    else if (json_get_int(run->end, "start_errno", 0) == ENOENT && strchr(name, '/') == NULL)
+        strbuf_printf(&text, _("cannot run '%s': not found in PATH"), name);
+    else
+        strbuf_printf(&text, _("cannot run '%s': %s"), name, error);
+    layout_add_plain(out, strbuf_str(&text), style.ascii);
+}
+
 /* What ended it, the line that shows it, what to do. */
 static void cause(struct strbuf *out, struct report_style style, const struct run *run) {
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
     const char *start_error = json_get_text(run->end, "start_error", NULL);
     if (start_error) {
-        layout_add_plain(&text, start_error, style.ascii);
+        add_start_error(run, start_error, style, &text);
         line(out, style, _("cause"), strbuf_str(&text));
         return;
     }
@@ -136,7 +153,9 @@ static void add_with_method(struct strbuf *out, struct report_style style, const
     add_quantity(out, style, q);
     if (quantity_is_known(q) && q->method) {
         strbuf_add_str(out, " (");
-        layout_add_plain(out, q->method, style.ascii);
+        AUTO_STRBUF struct strbuf method = STRBUF_INIT;
+        quantity_add_method(&method, q->method);
+        layout_add_plain(out, strbuf_str(&method), style.ascii);
         if (q->n > 0 && q->detail) { /* why a sampled peak may be far too low */
             strbuf_add_str(out, "; ");
             layout_add_plain(out, q->detail, style.ascii);

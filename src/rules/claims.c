@@ -264,7 +264,9 @@ static bool is_within(double value, double around, double tolerance) {
 
 static const char *shown_tolerance(const struct plan_tolerance *tolerance, const char *unit,
                                    struct arena *arena) {
-    return tolerance->relative ? arena_printf(arena, "%.6g %%", tolerance->value * 100.0)
+    char percent[MSG_DECIMAL_SIZE];
+    msg_decimal(percent, "%.6g", tolerance->value * 100.0);
+    return tolerance->relative ? arena_printf(arena, "%s %%", percent)
                                : shown_value(tolerance->value, unit, arena);
 }
 

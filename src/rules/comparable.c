@@ -168,7 +168,7 @@ bool comparable_is_usable(const struct run *run, const char **ret_reason) {
 }
 
 bool comparable_is_attempt(const struct run *run) {
-    bool on_purpose = run->outcome == OUTCOME_BUDGET || run->outcome == OUTCOME_INTERRUPTED;
+    bool on_purpose = outcome_is_stopped(run->outcome);
     bool unfinished =
         run->running || run->outcome == OUTCOME_RUNNING || run->outcome == OUTCOME_ENDED;
 

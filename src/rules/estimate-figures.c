@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/msg.h"
 
+#include <string.h>
+
 /* The figure of one view: all components that have an item in it, and those that nobody has seen,
  * because they may belong to it. */
 static struct piece figure_of(struct block_work *work, enum estimate_view view) {
@@ -40,6 +42,26 @@ void estimate_figures_of_block(struct block_work *work, struct figure_pieces *re
         .reserved = figure_of(work, VIEW_MACHINE),
         .calendar = figure_of(work, VIEW_CALENDAR),
         .effort = figure_of(work, VIEW_EFFORT),
+    };
+}
+
+static struct futures kept(const struct futures *futures, struct arena *arena) {
+    struct futures copy = {
+        .kind = futures->kind, .value = futures->value, .is_fixed = futures->is_fixed};
+    if (futures->kind != FUTURES_DRAWN)
+        return copy;
+    copy.count = futures->count;
+    copy.draws = arena_alloc(arena, copy.count * sizeof *copy.draws);
+    memcpy(copy.draws, futures->draws, copy.count * sizeof *copy.draws);
+    return copy;
+}
+
+void estimate_figures_keep(struct block_work *work, const struct figure_pieces *pieces) {
+    struct arena *arena = work->maker->arena;
+    work->ret->rented = (struct estimate_rented){
+        .reserved = kept(&pieces->reserved.futures, arena),
+        .per_rental = kept(&work->per_rental, arena),
+        .repeated = kept(&work->repeated, arena),
     };
 }
 

@@ -75,12 +75,14 @@ static struct piece machine_time(struct block_work *work) {
 
 static const char *idle_detail(const struct seen_idle *seen, const struct futures *futures,
                                struct arena *arena) {
-    const char *rests =
-        arena_printf(arena,
-                     msg_plural((unsigned long)seen->count,
-                                "by %zu session: %.2f s idle for each second of runs",
-                                "by %zu sessions: median %.2f s idle for each second of runs"),
-                     seen->count, predict_median(seen->factors, seen->count) - 1.0);
+    char idle_s[MSG_DECIMAL_SIZE];
+    double median = predict_median(seen->factors, seen->count) - 1.0; /* of recorded sessions */
+    const char *marked = arena_printf(arena, "[m] %s", msg_decimal(idle_s, "%.2f", median));
+    const char *rests = arena_printf(
+        arena,
+        msg_plural((unsigned long)seen->count, "by %zu session: %s s idle for each second of runs",
+                   "by %zu sessions: median %s s idle for each second of runs"),
+        seen->count, marked);
     if (seen->others > 0)
         rests = piece_join(
             arena, rests,

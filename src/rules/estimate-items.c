@@ -57,7 +57,6 @@ static void add_to_view(struct block_work *work, enum estimate_view view, enum c
     tally_add(&work->tally[view][k], name, piece, work->maker->arena, work->scratch);
 }
 
-/* side_by_side: the time of runs and retries is divided by the lanes. */
 void estimate_work_add(struct block_work *work, enum component k, struct estimate_item item,
                        const struct piece *piece, bool side_by_side) {
     if (work->replaced[k])
@@ -72,18 +71,12 @@ void estimate_work_add(struct block_work *work, enum component k, struct estimat
                            quantity_is_known(&piece->quantity) &&
                                piece->quantity.state != QUANTITY_MEASURED,
                            _("no time of runs or repeats is known that lanes would divide"));
-    if (!side_by_side || work->lanes <= 1) {
+    if (item.needs_machine != PLAN_NO)
+        estimate_precision_add(work, k, &item, piece);
+    if (side_by_side && estimate_lanes_several(work))
+        estimate_lanes_add(work, k, &item, piece);
+    else
         add_to_view(work, VIEW_CALENDAR, k, item.name, piece);
-        return;
-    }
-    struct piece part = piece_scale(piece, 1.0 / (double)work->lanes, work->draws);
-    if (quantity_is_known(&part.quantity))
-        part.quantity.bound = QUANTITY_AT_LEAST; /* a run cannot be divided */
-    if (quantity_is_known(&part.quantity) && work->lanes_rule) {
-        part.quantity.state = QUANTITY_ASSUMED;
-        piece_take_futures(&part);
-    }
-    add_to_view(work, VIEW_CALENDAR, k, item.name, &part);
 }
 
 /* ---- conditions: how many, and what was seen ---- */
@@ -188,8 +181,7 @@ struct simulate_stream estimate_stream(const struct block_work *work, const char
     return (struct simulate_stream){.seed = work->maker->seed, .shared = shared, .own = own};
 }
 
-const char *estimate_condition_key(const struct condition_work *c) {
-    const struct plan_condition *condition = c->study->condition;
+const char *estimate_condition_key(const struct plan_condition *condition) {
     return condition->id[0] ? condition->id : condition->label ? condition->label : "";
 }
 
@@ -249,10 +241,7 @@ static struct piece no_evidence(const struct block_work *work, const struct cond
     return piece_open(QUANTITY_NO_EVIDENCE, piece_join(arena, what, c->study->why));
 }
 
-const char *estimate_runs_detail(size_t count, const struct futures *futures, bool borrowed,
-                                 struct arena *arena) {
-    if (borrowed)
-        return arena_printf(arena, _("one run of its own: repeat once to see its own spread"));
+const char *estimate_runs_detail(size_t count, const struct futures *futures) {
     if (count == 1)
         return _("one run is no promise: there is no interval; repeat once to get one");
     if (futures->kind == FUTURES_VALUE)
@@ -263,27 +252,40 @@ const char *estimate_runs_detail(size_t count, const struct futures *futures, bo
     return NULL;
 }
 
-/* `repeats` runs of the condition from its own runs. */
-static struct piece project(const struct block_work *work, const struct condition_work *c,
-                            uint64_t repeats, const char *own) {
+/* From its own runs alone. */
+static struct piece project_alone(const struct block_work *work, const struct condition_work *c,
+                                  uint64_t repeats, const char *own) {
     const struct estimate_maker *maker = work->maker;
-    bool borrowed = false;
-    struct piece piece = {.futures =
-                              simulate_runs(c->walls, c->count_used, repeats, maker->spread,
-                                            estimate_stream(work, estimate_condition_key(c), own),
-                                            maker->draws, work->draws, &borrowed)};
-    if (piece.futures.kind == FUTURES_OPEN)
-        return no_evidence(work, c);
+    struct piece piece = {
+        .futures =
+            simulate_runs(c->walls, c->count_used, repeats, (struct simulate_spread){0.0, 0.0},
+                          estimate_stream(work, estimate_condition_key(c->study->condition), own),
+                          maker->draws, work->draws, NULL)};
     piece.quantity = (struct quantity){
         .state = QUANTITY_ESTIMATED,
         .unit = UNIT_SECOND,
         .method = piece.futures.kind == FUTURES_DRAWN ? PREDICT_METHOD : "observed wall time",
-        .detail = estimate_runs_detail(c->count_used, &piece.futures, borrowed, maker->arena),
+        .detail = estimate_runs_detail(c->count_used, &piece.futures),
         .n = c->count_used,
-        .basis = borrowed ? "borrowed-spread" : "own-runs",
+        .basis = "own-runs",
     };
+    return piece;
+}
+
+/* `repeats` runs of the condition: its own value, and where there is one the history's spread. */
+static struct piece project(const struct block_work *work, const struct condition_work *c,
+                            uint64_t repeats, const char *own) {
+    const struct estimate_maker *maker = work->maker;
+    struct piece piece;
+    if (c->count_used == 0)
+        return no_evidence(work, c);
+    if (!estimate_history_project(work, c, repeats, own, &piece))
+        piece = project_alone(work, c, repeats, own);
+    if (piece.futures.kind == FUTURES_OPEN)
+        return no_evidence(work, c);
     piece_take_futures(&piece);
     piece_add_sources(&piece.quantity, c->sources, c->count_used, maker->arena);
+    estimate_class_project(work, c, repeats, own, &piece);
     return piece;
 }
 
@@ -474,6 +476,8 @@ static void finish_component(struct block_work *work, enum component k) {
         work->empty[view][k] = work->tally[view][k].count == 0;
         work->piece[view][k] = tally_piece(&work->tally[view][k], &empty, maker);
     }
+    if (estimate_lanes_several(work))
+        estimate_lanes_keep_open(work, k);
     work->ret->components[k].time = work->piece[VIEW_ALL][k].quantity;
 }
 
@@ -513,6 +517,7 @@ void estimate_block_items(struct block_work *work) {
         if (rule && (work->replaced[k] || !has_known(&work->tally[VIEW_ALL][k])))
             add_assumed_component(work, k, rule);
     }
+    estimate_lanes_finish(work);
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
         finish_component(work, k);
 }

@@ -64,7 +64,6 @@ static struct quantity host_need(const struct block_work *work) {
     return need;
 }
 
-/* The quantities a driver or framework gives, the one nearest to the need of the run first. */
 static const struct {
     const char *name;
     size_t offset;
@@ -75,13 +74,17 @@ static const struct {
     {N_("GPU memory of the device, all processes"), offsetof(struct run_gpu, device_used)},
 };
 
-static const struct quantity *gpu_quantity(const struct run_gpu *gpu, size_t offset) {
-    return (const struct quantity *)((const char *)gpu + offset);
+const char *estimate_gpu_quantity_name(size_t index) {
+    return gpu_quantities[index].name;
+}
+
+const struct quantity *estimate_gpu_quantity(const struct run_gpu *gpu, size_t index) {
+    return (const struct quantity *)((const char *)gpu + gpu_quantities[index].offset);
 }
 
 /* What a program takes from the start, whatever it needs, is no need: such devices are passed over,
  * and ret_allowance holds the largest of them. */
-static struct quantity gpu_largest(const struct block_work *work, size_t offset,
+static struct quantity gpu_largest(const struct block_work *work, size_t index,
                                    struct quantity *ret_allowance) {
     struct quantity largest = {.unit = UNIT_BYTE};
     uint64_t known = 0, allowances = 0;
@@ -94,7 +97,7 @@ static struct quantity gpu_largest(const struct block_work *work, size_t offset,
                     continue;
                 bool is_allowance = run->gpus[g].preallocated == RUN_YES;
                 take_larger(is_allowance ? ret_allowance : &largest,
-                            gpu_quantity(&run->gpus[g], offset), run,
+                            estimate_gpu_quantity(&run->gpus[g], index), run,
                             is_allowance ? &allowances : &known, work->maker->arena);
             }
         }
@@ -128,7 +131,7 @@ static struct quantity gpu_need(const struct block_work *work, const char **ret_
             arena_printf(work->maker->arena, _("environment '%s' has no GPU"), environment->id));
     for (size_t i = 0; i < ARRAY_LENGTH(gpu_quantities); i++) {
         struct quantity allowance = {.unit = UNIT_BYTE};
-        struct quantity largest = gpu_largest(work, gpu_quantities[i].offset, &allowance);
+        struct quantity largest = gpu_largest(work, i, &allowance);
         if (!quantity_is_known(&largest) && quantity_is_known(&allowance))
             return allowance_need(work, &allowance);
         if (!quantity_is_known(&largest))
@@ -136,13 +139,16 @@ static struct quantity gpu_need(const struct block_work *work, const char **ret_
         *ret_name = _(gpu_quantities[i].name);
         return largest;
     }
+    size_t used = 0;
     for (size_t i = 0; i < work->condition_count; i++)
-        for (size_t r = 0; r < work->conditions[i].count_used; r++)
+        for (size_t r = 0; r < work->conditions[i].count_used; r++, used++)
             if (work->conditions[i].runs[r]->gpu_count > 0) {
                 const struct quantity *q = &work->conditions[i].runs[r]->gpus[0].process_used;
                 return quantity_open(UNIT_BYTE, q->reason ? q->reason : QUANTITY_NOT_SUPPORTED,
                                      q->detail ? q->detail : _("no run told of GPUs"));
             }
+    if (used == 0)
+        return quantity_open(UNIT_BYTE, QUANTITY_NO_EVIDENCE, _("no run yet"));
     return quantity_open(UNIT_BYTE, QUANTITY_NOT_SUPPORTED, _("no run told of GPUs"));
 }
 

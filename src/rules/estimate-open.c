@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "base/strbuf.h"
+#include "plan/plan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -42,6 +43,14 @@ const char *estimate_step_command(const struct plan_step *step, struct arena *ar
     if (step->run.count == 0)
         strbuf_add_str(&text, " -- COMMAND");
     return arena_strdup(arena, strbuf_str(&text));
+}
+
+const char *estimate_command_in(const struct study *study, const char *command,
+                                struct arena *arena) {
+    const struct study_input *input = study->input;
+    return input == NULL || input->plan == NULL
+               ? command
+               : plan_command_in(command, input->plan, input->environment, arena);
 }
 
 const char *estimate_condition_command(const struct plan_block *block,
@@ -151,7 +160,8 @@ static const char *keys_text(const struct remedy *remedy, const char *name, cons
     return words_text(&keys, remedy->whole ? keys.count : KEYS_NAMED, remedy->arena);
 }
 
-size_t estimate_remedy_commands(const struct estimate_open *const *parts, size_t count,
+size_t estimate_remedy_commands(const struct estimate *estimate,
+                                const struct estimate_open *const *parts, size_t count,
                                 struct arena *arena, const char *const **ret_commands) {
     size_t most = 0;
     for (size_t i = 0; i < count; i++)
@@ -160,11 +170,13 @@ size_t estimate_remedy_commands(const struct estimate_open *const *parts, size_t
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < parts[i]->item_count; k++) {
             const struct estimate_item *item = parts[i]->items[k];
+            const char *command = NULL;
             if (parts[i]->kind == ESTIMATE_RUN_STEP && item->step)
-                words_add(&commands, estimate_step_command(item->step, arena));
+                command = estimate_step_command(item->step, arena);
             else if (parts[i]->kind == ESTIMATE_MAKE_RUN && item->condition && parts[i]->block)
-                words_add(&commands,
-                          estimate_condition_command(parts[i]->block, item->condition, arena));
+                command = estimate_condition_command(parts[i]->block, item->condition, arena);
+            if (command != NULL)
+                words_add(&commands, estimate_command_in(estimate->study, command, arena));
         }
     *ret_commands = commands.items;
     return commands.count;
@@ -173,7 +185,8 @@ size_t estimate_remedy_commands(const struct estimate_open *const *parts, size_t
 /* The first one, so that it can be typed at once, and how many others there are. */
 static const char *commands_text(const struct remedy *remedy) {
     const char *const *commands;
-    size_t count = estimate_remedy_commands(remedy->parts, remedy->count, remedy->arena, &commands);
+    size_t count = estimate_remedy_commands(remedy->estimate, remedy->parts, remedy->count,
+                                            remedy->arena, &commands);
     if (count == 0)
         return "";
     if (count == 1)
@@ -378,7 +391,7 @@ static void find_figures(struct block_work *work, struct estimate_openings *list
     const struct quantity *gpu = &work->ret->figures.gpu;
     struct estimate_open part = {.block = work->study->block};
 
-    if (work->lanes > 1 && !work->nothing_left) {
+    if (work->lanes_at_least && !work->nothing_left) {
         part.kind = ESTIMATE_ONE_LANE;
         part.what = arena_printf(
             arena,

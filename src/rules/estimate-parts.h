@@ -37,6 +37,9 @@ struct tally {
 };
 void tally_add(struct tally *tally, const char *name, const struct piece *piece,
                struct arena *arena, struct arena *scratch);
+/* Names the piece as a part of the sum, but adds nothing to its futures. */
+void tally_add_named(struct tally *tally, const char *name, const struct piece *piece,
+                     struct arena *arena);
 /* The sum as a piece. Weakest state of the known parts; at-least with an open or an at-least part;
  * open with the reason of the first part when none is known, or with `empty` when there is none.
  * n counts the runs among its sources, or where all of it rests on sessions those. */
@@ -67,6 +70,8 @@ struct estimate_rule { /* a setting, read */
     const char *why_not; /* where it was looked at and could not be used; NULL: it was not */
 };
 
+struct estimate_retry_pool;
+struct estimate_remembered;
 struct estimate_maker {
     const struct study *study;
     const struct plan *plan;
@@ -77,7 +82,10 @@ struct estimate_maker {
     size_t draws;
     struct estimate_rule *rules; /* --set first, the last of them first; then the plan's */
     size_t rule_count;
-    struct simulate_spread spread; /* pooled over the conditions of the study */
+    const struct forecast_class *class; /* NULL: none is assumed */
+    const struct condition_model *class_model;
+    const struct estimate_retry_pool *retry_pool; /* of estimate-retries.c; NULL: not made yet */
+    struct estimate_remembered *remembered;       /* of estimate-precision.c; NULL: nothing */
 };
 
 int estimate_rules_read(struct estimate_maker *maker, const struct estimate_options *options,
@@ -120,6 +128,7 @@ struct condition_work {
     size_t count_used;
 };
 
+struct estimate_lanes;
 struct block_work {
     struct estimate_maker *maker;
     const struct study_block *study;
@@ -135,6 +144,9 @@ struct block_work {
     struct tally tally[VIEW_COUNT_][COMPONENT_COUNT_];
     struct piece piece[VIEW_COUNT_][COMPONENT_COUNT_]; /* what came of them */
     bool empty[VIEW_COUNT_][COMPONENT_COUNT_];         /* no item, but maybe an open piece */
+    struct futures per_rental, repeated;               /* of estimate_rented, in scratch */
+    struct estimate_lanes *side_by_side; /* of estimate-lanes.c; NULL: nothing goes on lanes */
+    bool lanes_at_least;                 /* more lanes than can be told: see lanes.h */
     bool nothing_left;
 };
 
@@ -154,22 +166,35 @@ bool estimate_is_separated(const struct run *run);
 const char *estimate_why_unsupported(void);
 const char *estimate_unsupported_at(const struct plan *plan, const struct plan_condition *condition,
                                     struct arena *arena);
-const char *estimate_condition_key(const struct condition_work *c); /* of its random stream */
+const char *
+estimate_condition_key(const struct plan_condition *condition); /* of its random stream */
 const char *estimate_condition_name(const struct condition_work *c);
 /* The plan's line, or the block's where that is in no file. */
 const char *estimate_block_source(const struct block_work *work, struct plan_at at);
 struct simulate_stream estimate_stream(const struct block_work *work, const char *shared,
                                        const char *own);
 /* What there is to say of a forecast from so many runs; NULL: nothing. */
-const char *estimate_runs_detail(size_t count, const struct futures *futures, bool borrowed,
-                                 struct arena *arena);
+const char *estimate_runs_detail(size_t count, const struct futures *futures);
 /* A piece made of `count` units rests on its sources, too; an assumed count makes it assumed. */
 void estimate_take_count(const struct block_work *work, struct piece *piece,
                          const struct quantity *count);
-/* Adds an item to a component and all views. side_by_side: the time of runs and retries is divided
- * by the lanes. */
+/* Adds an item to a component and all views. side_by_side: it goes along with runs, on lanes. */
 void estimate_work_add(struct block_work *work, enum component k, struct estimate_item item,
                        const struct piece *piece, bool side_by_side);
+
+/* estimate-lanes.c: nothing but with several lanes */
+bool estimate_lanes_several(const struct block_work *work);
+/* In place of adding the piece to the calendar view: on lanes, beside the other items. */
+void estimate_lanes_add(struct block_work *work, enum component k, const struct estimate_item *item,
+                        const struct piece *piece);
+/* How many runs of the condition share its failed attempts, per future. */
+void estimate_lanes_hits(struct block_work *work, const struct condition_work *c,
+                         const double *hit_runs);
+/* Once every item is added: fills the calendar view. */
+void estimate_lanes_finish(struct block_work *work);
+/* Of a component in the calendar view: its items are not shortened, only their sum is, so that the
+ * open ones alone are named. */
+void estimate_lanes_keep_open(struct block_work *work, enum component k);
 
 /* estimate-retries.c, estimate-steps.c */
 bool estimate_is_incurable(const struct study_run *run); /* an attempt that a repeat of would only
@@ -182,6 +207,25 @@ void estimate_add_idle(struct block_work *work);
 void estimate_item_add(struct estimate_component *component, size_t *room,
                        const struct estimate_item *item, struct arena *arena);
 
+/* ---- estimate-history.c ---- */
+
+void estimate_history_begin(struct estimate_maker *maker); /* fills ret->history */
+/* `repeats` runs of the condition with what it borrows. false: there is nothing to borrow, or its
+ * runs have no logarithm; ret is as it was. */
+bool estimate_history_project(const struct block_work *work, const struct condition_work *c,
+                              uint64_t repeats, const char *own, struct piece *ret);
+
+/* ---- estimate-class.c: nothing without a class ---- */
+
+void estimate_class_begin(struct estimate_maker *maker, const struct forecast_class *class);
+/* Gives a piece of `repeats` runs that are known, but without a spread, the interval of the class.
+ */
+void estimate_class_project(const struct block_work *work, const struct condition_work *c,
+                            uint64_t repeats, const char *own, struct piece *piece);
+/* Gives open retries the cost of the class, where no attempt of the study failed. */
+void estimate_class_retries(const struct block_work *work, const struct condition_work *c,
+                            int64_t retry_max, struct quantity *count, struct piece *piece);
+
 /* ---- estimate-figures.c ---- */
 
 struct figure_pieces {
@@ -191,6 +235,8 @@ struct figure_tallies {
     struct tally computing, reserved, calendar, effort;
 };
 void estimate_figures_of_block(struct block_work *work, struct figure_pieces *ret_pieces);
+/* Keeps the futures that money is made of. */
+void estimate_figures_keep(struct block_work *work, const struct figure_pieces *pieces);
 void estimate_figures_of_pieces(struct estimate_maker *maker, const struct figure_pieces *pieces,
                                 struct estimate_figures *ret_figures);
 void estimate_figures_add(struct figure_tallies *tallies, const char *name,
@@ -199,7 +245,21 @@ void estimate_figures_add(struct figure_tallies *tallies, const char *name,
 void estimate_figures_finish(struct estimate_maker *maker, struct figure_tallies *tallies,
                              struct estimate_figures *ret_figures);
 
+/* ---- estimate-precision.c ---- */
+
+/* Remembers the futures of an item that needs the machine, until the total is known. */
+void estimate_precision_add(struct block_work *work, enum component k,
+                            const struct estimate_item *item, const struct piece *piece);
+/* Fills total_errors and dominating; forgets the items. */
+void estimate_precision_find(struct estimate_maker *maker, const struct figure_tallies *total);
+
 /* ---- estimate-memory.c ---- */
+
+/* The quantities a driver or framework gives, the one nearest to the need of the run first. A kept
+ * estimate names the one that it used: the review finds it here again. */
+#define ESTIMATE_GPU_QUANTITIES 4u
+const char *estimate_gpu_quantity_name(size_t index); /* English; translate it to show it */
+const struct quantity *estimate_gpu_quantity(const struct run_gpu *gpu, size_t index);
 
 void estimate_block_memory(struct block_work *work);
 void estimate_block_volume(struct block_work *work);
@@ -221,7 +281,3 @@ const char *estimate_step_command(const struct plan_step *step, struct arena *ar
 
 void estimate_block_weakness(struct block_work *work); /* D4 */
 void estimate_provisional(struct estimate_maker *maker);
-
-/* ---- estimate-offers.c ---- */
-
-void estimate_amount(struct estimate_maker *maker);

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/msg.h"
+#include "rules/estimate-class.h"
 
 #include <assert.h>
 #include <math.h>
@@ -154,8 +155,8 @@ static void unite_sources(struct quantity *sum, const struct estimate_maker *mak
 
 /* ---- sums ---- */
 
-void tally_add(struct tally *tally, const char *name, const struct piece *piece,
-               struct arena *arena, struct arena *scratch) {
+void tally_add_named(struct tally *tally, const char *name, const struct piece *piece,
+                     struct arena *arena) {
     assert(quantity_is_valid(&piece->quantity));
     assert(quantity_is_known(&piece->quantity) == (piece->futures.kind != FUTURES_OPEN));
     if (tally->count == tally->room) {
@@ -167,6 +168,11 @@ void tally_add(struct tally *tally, const char *name, const struct piece *piece,
         tally->room = room;
     }
     tally->parts[tally->count++] = (struct quantity_part){name, piece->quantity};
+}
+
+void tally_add(struct tally *tally, const char *name, const struct piece *piece,
+               struct arena *arena, struct arena *scratch) {
+    tally_add_named(tally, name, piece, arena);
     simulate_add(&tally->sum, &piece->futures, scratch);
 }
 
@@ -201,7 +207,9 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty,
     struct quantity *q = &sum.quantity;
     bool own = false;
     bool borrowed = false;
+    bool failures = false;
     bool sessions = false;
+    bool by_class = false;
     bool from_below = false;
     bool is_nothing = true; /* all that is known of it: that nothing is left */
     size_t known = 0;
@@ -223,8 +231,10 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty,
         if (part->state < q->state)
             q->state = part->state;
         borrowed |= part->basis && strcmp(part->basis, BASIS_BORROWED) == 0;
+        failures |= part->basis && strcmp(part->basis, ESTIMATE_BASIS_FAILURES) == 0;
         own |= part->basis && strcmp(part->basis, BASIS_OWN) == 0;
         sessions |= rests_on_sessions(part);
+        by_class |= part->basis && strcmp(part->basis, ESTIMATE_BASIS_CLASS) == 0;
     }
     if (is_nothing && known < tally->count)
         return sum_open(tally, arena);
@@ -237,11 +247,15 @@ struct piece tally_piece(struct tally *tally, const struct piece *empty,
     }
     q->bound = from_below ? QUANTITY_AT_LEAST : QUANTITY_EXACT;
     quantity_name_open_parts(q, arena);
-    if (q->state != QUANTITY_MEASURED && (own || borrowed || sessions))
-        q->basis = borrowed ? BASIS_BORROWED : own ? BASIS_OWN : ESTIMATE_BASIS_SESSIONS;
+    if (q->state != QUANTITY_MEASURED && (own || borrowed || failures || sessions || by_class))
+        q->basis = by_class   ? ESTIMATE_BASIS_CLASS
+                   : borrowed ? BASIS_BORROWED
+                   : failures ? ESTIMATE_BASIS_FAILURES
+                   : own      ? BASIS_OWN
+                              : ESTIMATE_BASIS_SESSIONS;
     if (q->state == QUANTITY_MEASURED)
         q->method = "nothing left to run";
-    unite_sources(q, maker, sessions && !own && !borrowed);
+    unite_sources(q, maker, sessions && !own && !borrowed && !failures && !by_class);
     piece_take_futures(&sum);
     q->detail = tally->count > 1 ? sum_detail(&sum.futures, q) : tally->parts[0].quantity.detail;
     return sum;

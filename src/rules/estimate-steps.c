@@ -48,6 +48,26 @@ static bool is_named_before(const struct block_work *work, const char *step) {
     return false;
 }
 
+/* Is it an item of an earlier block? */
+static bool is_in_earlier(const struct block_work *work, const struct plan_step *step) {
+    for (const struct estimate_block *b = work->maker->ret->blocks; b < work->ret; b++)
+        for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
+            for (size_t i = 0; i < b->components[k].item_count; i++)
+                if (b->components[k].items[i].step == step)
+                    return true;
+    return false;
+}
+
+/* What a rental does again, and of it what one rental for all blocks would not. */
+static void count_per_rental(struct block_work *work, const struct plan_step *step,
+                             const struct piece *piece) {
+    if (step->repeats != PLAN_PER_RENTAL || step->needs_machine == PLAN_NO)
+        return;
+    simulate_add(&work->per_rental, &piece->futures, work->scratch);
+    if (is_in_earlier(work, step))
+        simulate_add(&work->repeated, &piece->futures, work->scratch);
+}
+
 /* How often the step is still to be done for this block; false: not at all, another block counts
  * it. */
 static bool step_count(const struct block_work *work, const struct plan_step *step,
@@ -102,14 +122,16 @@ static struct piece step_piece(const struct block_work *work, const struct plan_
     if (piece.futures.kind == FUTURES_OPEN)
         return piece_open(
             QUANTITY_NO_EVIDENCE,
-            arena_printf(maker->arena,
-                         _("step '%s' was not seen in this environment: measure it with '%s'"),
-                         step->name, estimate_step_command(step, maker->arena)));
+            arena_printf(
+                maker->arena, _("step '%s' was not seen in this environment: measure it with '%s'"),
+                step->name,
+                estimate_command_in(maker->study, estimate_step_command(step, maker->arena),
+                                    maker->arena)));
     piece.quantity = (struct quantity){
         .state = QUANTITY_ESTIMATED,
         .unit = UNIT_SECOND,
         .method = piece.futures.kind == FUTURES_DRAWN ? PREDICT_METHOD : "observed wall time",
-        .detail = estimate_runs_detail(seen, &piece.futures, false, maker->arena),
+        .detail = estimate_runs_detail(seen, &piece.futures),
         .n = seen,
         .basis = "own-runs",
     };
@@ -153,5 +175,6 @@ void estimate_add_step(struct block_work *work, const struct plan_step *step) {
     else if (repeats == 0)
         piece = piece_nothing(maker->arena, NULL);
     estimate_take_count(work, &piece, &item.count);
+    count_per_rental(work, step, &piece);
     estimate_work_add(work, step->component, item, &piece, false);
 }

@@ -151,6 +151,12 @@ static bool is_about_base(const struct plan_fact *fact) {
     return false;
 }
 
+/* A fact about another environment leaves this one's estimate as it is (A11). */
+static bool is_of_target(const struct study *study, const struct plan_fact *fact) {
+    const struct plan_environment *target = study->input->environment;
+    return !fact->environment || !target || strcmp(fact->environment, target->id) == 0;
+}
+
 static bool has_no_evidence(const struct study_block *block) {
     for (size_t i = 0; i < block->condition_count; i++)
         if (block->conditions[i].level == EVIDENCE_MEASURED)
@@ -175,7 +181,7 @@ static const char *open_base_facts(const struct study *study, struct arena *aren
 
     for (size_t i = 0; i < study->open_fact_count; i++) {
         const char *id = study->open_facts[i]->id;
-        if (!is_about_base(study->open_facts[i]))
+        if (!is_about_base(study->open_facts[i]) || !is_of_target(study, study->open_facts[i]))
             continue;
         strbuf_printf(&names, "%s'%s'", count++ > 0 ? ", " : "", id ? id : "");
     }

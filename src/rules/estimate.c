@@ -101,6 +101,7 @@ static void make_block(struct totals *totals, struct estimate_block *block) {
     estimate_block_items(work);
     estimate_figures_of_block(work, &pieces);
     estimate_figures_of_pieces(maker, &pieces, &block->figures);
+    estimate_figures_keep(work, &pieces);
     estimate_block_memory(work);
     estimate_block_volume(work);
     estimate_block_open(work);
@@ -199,6 +200,7 @@ static void finish_totals(struct totals *totals) {
         ret->components[k].time = tally_piece(&totals->components[k], &empty, maker).quantity;
     }
     estimate_figures_finish(maker, &totals->figures, &ret->total);
+    estimate_precision_find(maker, &totals->figures);
     ret->by_extent = list_groups(totals, BY_EXTENT, extents, &ret->by_extent_count);
     ret->by_recurrence = list_groups(totals, BY_RECURRENCE, recurrences, &ret->by_recurrence_count);
     estimate_open_all(maker, &totals->task_open);
@@ -220,38 +222,6 @@ static size_t usual_draws(size_t conditions) {
         return PREDICT_DRAWS;
     size_t draws = PREDICT_DRAWS * (size_t)MANY_CONDITIONS / conditions;
     return draws > LEAST_DRAWS ? draws : LEAST_DRAWS;
-}
-
-/* Was a condition of this id looked at before? The same one in two blocks has the same runs. */
-static bool is_repeated(const struct study *study, size_t block, size_t condition) {
-    const char *id = study->blocks[block].conditions[condition].condition->id;
-    for (size_t b = 0; b < block && id[0]; b++)
-        for (size_t c = 0; c < study->blocks[b].condition_count; c++)
-            if (strcmp(study->blocks[b].conditions[c].condition->id, id) == 0)
-                return true;
-    return false;
-}
-
-static void pool_spread(struct estimate_maker *maker) {
-    const struct study *study = maker->study;
-    AUTO_ARENA struct arena *scratch = arena_new();
-    size_t most = count_conditions(study);
-    const double **groups = arena_alloc(scratch, (most + 1) * sizeof *groups);
-    size_t *counts = arena_alloc(scratch, (most + 1) * sizeof *counts);
-    size_t used = 0;
-
-    for (size_t b = 0; b < study->block_count; b++)
-        for (size_t c = 0; c < study->blocks[b].condition_count; c++) {
-            const struct run **runs;
-            double *walls;
-            size_t count =
-                estimate_counting_runs(&study->blocks[b].conditions[c], scratch, &runs, &walls);
-            if (count < 2 || is_repeated(study, b, c))
-                continue;
-            groups[used] = walls;
-            counts[used++] = count;
-        }
-    maker->spread = simulate_pool(groups, counts, used);
 }
 
 int estimate_make(const struct study *study, const struct estimate_options *options,
@@ -277,7 +247,8 @@ int estimate_make(const struct study *study, const struct estimate_options *opti
     ret_estimate->has_gpus = environment && environment->gpus.given && environment->gpus.value >= 0;
     if (ret_estimate->has_gpus)
         ret_estimate->reserved_gpus = (size_t)environment->gpus.value;
-    pool_spread(&maker);
+    estimate_history_begin(&maker);
+    estimate_class_begin(&maker, options->class);
 
     ret_estimate->block_count = study->block_count;
     ret_estimate->blocks =
@@ -294,7 +265,6 @@ int estimate_make(const struct study *study, const struct estimate_options *opti
         if (maker.plan->tasks[i].done != PLAN_YES)
             add_task(totals, &maker.plan->tasks[i]);
     finish_totals(totals);
-    estimate_amount(&maker);
     estimate_provisional(&maker);
     estimate_rules_list(&maker);
     return 0;

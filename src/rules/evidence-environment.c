@@ -83,7 +83,7 @@ static const char *without_vendor(const char *model) {
 }
 
 /* Blanks are not counted: "H100  80GB" is the same model. */
-static bool is_same_model(const char *run, const char *target) {
+bool evidence_is_same_gpu(const char *run, const char *target) {
     const char *a = without_vendor(run);
     const char *b = without_vendor(target);
 
@@ -101,7 +101,7 @@ static bool is_same_model(const char *run, const char *target) {
 
 /* The model of all its devices; where they differ, all of them in one text, which no single model
  * equals. NULL: not known of every device. */
-static const char *gpu_model(const struct run *run, struct arena *arena) {
+const char *evidence_gpu_model(const struct run *run, struct arena *arena) {
     const json_t *devices = json_get_array(gpu_of(run), "devices");
     const char *first = NULL;
     const char *all = NULL;
@@ -111,7 +111,7 @@ static const char *gpu_model(const struct run *run, struct arena *arena) {
         const char *name = json_get_text(json_array_get(devices, i), "name", NULL);
         if (!name || !*name)
             return NULL;
-        mixed = mixed || (first && !is_same_model(name, first));
+        mixed = mixed || (first && !evidence_is_same_gpu(name, first));
         all = first ? arena_printf(arena, "%s + %s", all, name) : name;
         first = first ? first : name;
     }
@@ -171,11 +171,11 @@ static const char *why_gpu(const struct run *run, const struct plan_environment 
     struct fact model = {
         .subject = _("its GPU model"),
         .unknown = _("its GPU model"),
-        .run = gpu_model(run, arena),
+        .run = evidence_gpu_model(run, arena),
         .plan = environment->gpu,
-        .reference = reference ? gpu_model(reference, arena) : NULL,
+        .reference = reference ? evidence_gpu_model(reference, arena) : NULL,
         .has_reference = reference != NULL,
-        .is_same = is_same_model,
+        .is_same = evidence_is_same_gpu,
     };
     why = why_fact_differs(&model, strict, arena);
     if (why)
@@ -306,13 +306,26 @@ static const char *why_machine(const struct run *run, const char *name, const st
     return why_fact_differs(&fact, true, arena);
 }
 
+/* A record says the system that it was made on; a Mac is not Linux, whatever else agrees. */
+static const char *why_system(const struct run *run, const struct plan_environment *environment,
+                              struct arena *arena) {
+    const json_t *machine = json_get_object(run->environment, "machine");
+    const char *kernel = json_get_text(machine, "kernel", NULL); /* of Linux's /proc */
+    if (!kernel || environment->kind != PLAN_MACOS)
+        return NULL;
+    return arena_printf(arena, _("it ran on Linux %s, and the environment is a Mac"),
+                        evidence_shown(kernel, arena));
+}
+
 /* ---- all of it ---- */
 
 const char *evidence_why_not_environment(const struct run *run,
                                          const struct plan_environment *environment,
                                          const struct run *reference, bool strict,
                                          struct arena *arena) {
-    const char *why = why_gpu(run, environment, reference, strict, arena);
+    const char *why = why_system(run, environment, arena);
+    if (!why)
+        why = why_gpu(run, environment, reference, strict, arena);
 
     for (size_t i = 0; !why && i < environment->match.count; i++) {
         const char *name = environment->match.items[i].text;

@@ -25,6 +25,12 @@ const char *evidence_why_other_condition(const struct run *run, const struct pla
                                          const struct plan_condition *condition,
                                          struct arena *arena);
 
+/* The same model of GPU, vendor and blanks apart? */
+bool evidence_is_same_gpu(const char *run, const char *target);
+/* The model of all GPUs of the run; where they differ, all of them in one text. NULL: not known of
+ * every device. */
+const char *evidence_gpu_model(const struct run *run, struct arena *arena);
+
 /*
  * What the record says against the run having been made in `environment` (GPU, driver, packages and
  * parts of the machine in `match`); NULL: nothing. strict: what the environment states and the

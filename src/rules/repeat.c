@@ -9,9 +9,9 @@
 #include "base/mem.h"
 #include "base/msg.h"
 #include "forecast/predict.h"
-#include "rules/amount.h"
 #include "rules/comparable-parts.h"
 #include "rules/comparable.h"
+#include "rules/cost.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -320,10 +320,10 @@ static void list_open(struct estimator *e) {
     e->ret->open = open;
     e->ret->open_count = count;
 
-    size_t needs = amount_need_count();
+    size_t needs = cost_need_count();
     const char **missing = arena_alloc(e->arena, needs * sizeof *missing);
     for (size_t i = 0; i < needs; i++)
-        missing[i] = amount_need(i);
+        missing[i] = cost_need(i);
     e->ret->missing = missing;
     e->ret->missing_count = needs;
     e->ret->amount = quantity_open(NULL, QUANTITY_NO_OFFER,

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a session is paid, by the offer that it names. Time only: amounts of money are not
- * computed here, and a rate is shown only where the offer says where and when it was seen and has
- * not run out.
+ * What of a session is paid, by the offer that it names: the time, and the amount where the offer
+ * was usable when the session began. By people's terms, which no bill has confirmed: never
+ * measured.
  */
 #include "rules/session.h"
 
 #include "base/clock.h"
 #include "base/msg.h"
+#include "rules/cost-parts.h"
 
 #include <math.h>
 #include <string.h>
-
-#define NS_PER_DAY (INT64_C(86400) * NS_PER_S)
 
 static const struct plan_offer *find_offer(const struct plan *plan, const char *id) {
     for (size_t i = 0; plan && id && i < plan->offer_count; i++)
@@ -61,11 +60,43 @@ static struct quantity paid_time(const struct session *session, const struct pla
     return paid;
 }
 
+/* GPUs of the session in units of the offer; what the plan's environment says where it has none. */
+static void count_units(const struct session *session, struct cost_offer *offer) {
+    const struct plan_whole *each = &offer->offer->gpus_per_unit;
+    if (!session->has_gpus || session->gpus == 0 || !each->given || each->value <= 0)
+        return;
+    offer->units =
+        session->gpus / (uint64_t)each->value + (session->gpus % (uint64_t)each->value != 0);
+}
+
+static struct amount paid_amount(const struct session *session, const struct plan *plan,
+                                 struct arena *arena) {
+    const struct plan_offer *offer = find_offer(plan, session->offer);
+    struct cost_offer judged;
+    if (!offer || !quantity_is_known(&session->paid))
+        return amount_open(QUANTITY_NO_OFFER, session->paid.detail);
+    const char *id = session->environment ? session->environment : offer->environment;
+    cost_judge(plan, offer, id ? plan_environment_find(plan, id) : NULL, NULL,
+               session->started_utc_ns, true, arena, &judged);
+    if (!judged.usable)
+        return amount_open(
+            QUANTITY_NO_OFFER,
+            arena_printf(arena, "%s: %s", cost_offer_name(plan, offer, arena), judged.wrong[0]));
+    count_units(session, &judged);
+    const struct cost_volume volume = {.in = quantity_open(UNIT_BYTE, QUANTITY_NOT_IN_RECORD, NULL),
+                                       .out =
+                                           quantity_open(UNIT_BYTE, QUANTITY_NOT_IN_RECORD, NULL)};
+    struct quantity time = session->reserved;
+    time.state = QUANTITY_ASSUMED;
+    struct amount amount = cost_price(plan, &judged, &time, NULL, 0, &volume, arena).amount;
+    amount.detail = _("by the offer's terms, no bill");
+    return amount;
+}
+
 void session_find_paid(struct session_list *list, const struct plan *plan, struct arena *arena) {
     for (size_t i = 0; i < list->count; i++) {
         list->items[i].paid = paid_time(&list->items[i], plan, arena);
-        list->items[i].amount =
-            quantity_open(NULL, QUANTITY_NO_OFFER, _("this version gives no amounts yet"));
+        list->items[i].amount = paid_amount(&list->items[i], plan, arena);
     }
 }
 

@@ -64,6 +64,43 @@ static struct quantity add(const struct quantity_part *parts, size_t count, stru
     return quantity_sum(arena, UNIT_SECOND, counting, kept);
 }
 
+/* ---- money: a sum per currency ---- */
+
+static bool is_of(const struct amount *amount, const struct amount *other) {
+    return amount->is_service_unit == other->is_service_unit &&
+           strcmp(amount->currency, other->currency) == 0;
+}
+
+/* Currencies in the order in which they first appear. */
+static size_t sum_money(const struct amount *amounts, const char *const *labels, size_t count,
+                        struct arena *arena, struct studies_money **ret_money,
+                        size_t *ret_without) {
+    struct studies_money *money = arena_alloc(arena, (count + 1) * sizeof(*money));
+    const struct amount **parts = arena_alloc(arena, (count + 1) * sizeof(*parts));
+    const char **names = arena_alloc(arena, (count + 1) * sizeof(*names));
+    size_t found = 0;
+    *ret_without = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_known = amount_is_known(&amounts[i]), is_first = true;
+        *ret_without += !is_known;
+        for (size_t k = 0; k < i && is_known && is_first; k++)
+            is_first = !amount_is_known(&amounts[k]) || !is_of(&amounts[k], &amounts[i]);
+        if (!is_known || !is_first)
+            continue;
+        size_t used = 0;
+        for (size_t k = i; k < count; k++)
+            if (amount_is_known(&amounts[k]) && is_of(&amounts[k], &amounts[i])) {
+                names[used] = labels[k];
+                parts[used++] = &amounts[k];
+            }
+        money[found++] = (struct studies_money){.currency = amounts[i].currency,
+                                                .is_service_unit = amounts[i].is_service_unit,
+                                                .amount = amount_sum(parts, names, used, arena)};
+    }
+    *ret_money = money;
+    return found;
+}
+
 /* ---- subtotals ---- */
 
 /* What one study says under a name. */
@@ -71,6 +108,7 @@ struct entry {
     const char *name;
     uint64_t block_count;
     const struct studies_row *row;
+    struct amount amount;
     struct quantity figures[STUDIES_FIGURE_COUNT_];
 };
 
@@ -92,6 +130,7 @@ static size_t read_entries(const struct studies *studies, const char *key, struc
             entry->name = arena_strdup(arena, name);
             entry->block_count = (uint64_t)blocks;
             entry->row = &studies->rows[i];
+            entry->amount = amount_from_json(json_get_object(item, "amount"), arena);
             read_figures(json_get_object(item, "figures"), arena, entry->figures);
         }
     }
@@ -112,9 +151,17 @@ static void sum_named(const struct entry *entries, size_t count, const char *nam
         ret->figures[figure] = add(parts, found, arena);
         ret->study_count = found;
     }
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(entries[i].name, name) == 0)
-            ret->block_count += entries[i].block_count;
+    struct amount *amounts = arena_alloc(arena, (count + 1) * sizeof(*amounts));
+    const char **labels = arena_alloc(arena, (count + 1) * sizeof(*labels));
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(entries[i].name, name) != 0)
+            continue;
+        ret->block_count += entries[i].block_count;
+        labels[used] = entries[i].row->label;
+        amounts[used++] = entries[i].amount;
+    }
+    ret->money_count = sum_money(amounts, labels, used, arena, &ret->money, &ret->without_amount);
 }
 
 /* Names in the order in which they first appear. */
@@ -139,12 +186,20 @@ void studies_sum(const struct studies_input *inputs, size_t count, struct arena 
     struct studies studies = {.row_count = count};
     studies.rows = arena_alloc(arena, (count + 1) * sizeof(*studies.rows));
     struct quantity_part *parts = arena_alloc(arena, (count + 1) * sizeof(*parts));
+    struct amount *amounts = arena_alloc(arena, (count + 1) * sizeof(*amounts));
+    const char **labels = arena_alloc(arena, (count + 1) * sizeof(*labels));
     for (size_t i = 0; i < count; i++) {
         studies.rows[i].input = &inputs[i];
         studies.rows[i].label = label_of(&inputs[i]);
         studies.not_current += inputs[i].state != STUDIES_CURRENT;
+        studies.rows[i].amount =
+            amount_from_json(json_get_object(inputs[i].estimate, "amount"), arena);
+        amounts[i] = studies.rows[i].amount;
+        labels[i] = studies.rows[i].label;
         read_figures(json_get_object(inputs[i].estimate, "total"), arena, studies.rows[i].figures);
     }
+    studies.money_count =
+        sum_money(amounts, labels, count, arena, &studies.money, &studies.without_amount);
     for (int figure = 0; figure < STUDIES_FIGURE_COUNT_; figure++) {
         for (size_t i = 0; i < count; i++)
             parts[i] = (struct quantity_part){.name = studies.rows[i].label,

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "model/money.h"
 #include "model/quantity.h"
 
 #include <stdbool.h>
@@ -43,8 +44,16 @@ enum studies_figure {
 };
 const char *studies_figure_name(enum studies_figure figure); /* "computing", ... as in estimate/1 */
 
+/* Amounts of one currency or service unit added up; those of others are never added to it. */
+struct studies_money {
+    const char *currency;
+    bool is_service_unit;
+    struct amount amount; /* its lines: the studies */
+};
+
 struct studies_row {
     const struct studies_input *input;
+    struct amount amount;
     const char *label; /* the title, else the end of the id */
     struct quantity figures[STUDIES_FIGURE_COUNT_];
 };
@@ -54,12 +63,17 @@ struct studies_subtotal {
     size_t study_count; /* studies that have such blocks */
     uint64_t block_count;
     struct quantity figures[STUDIES_FIGURE_COUNT_];
+    struct studies_money *money; /* one per currency */
+    size_t money_count;
+    size_t without_amount; /* studies whose amount is open: in no sum */
 };
 
 struct studies {
     struct studies_row *rows;
     size_t row_count;
     struct quantity total[STUDIES_FIGURE_COUNT_];
+    struct studies_money *money;
+    size_t money_count, without_amount;
     struct studies_subtotal *by_extent, *by_recurrence;
     size_t by_extent_count, by_recurrence_count;
     size_t not_current; /* rows that are outdated or could not be checked */

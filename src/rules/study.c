@@ -254,29 +254,35 @@ static void find_open_facts(struct study *study, struct arena *arena) {
 
 /* ---- times ---- */
 
-static bool is_any(const struct study_run *run) {
-    (void)run;
-    return true;
-}
+enum of_runs { OF_ALL, OF_UNPLANNED, OF_FAILED };
+enum of_place { ANYWHERE, HERE, ELSEWHERE };
 
-static bool is_unplanned(const struct study_run *run) {
-    return !run->planned;
-}
-
-static bool is_failed(const struct study_run *run) {
-    return comparable_is_attempt(run->run) && run->run->outcome != OUTCOME_OK;
+static bool is_meant(const struct study *study, const struct study_run *run, enum of_runs of,
+                     enum of_place place) {
+    bool is_here = run->environment == study->input->environment;
+    if ((place == HERE && !is_here) || (place == ELSEWHERE && is_here))
+        return false;
+    switch (of) {
+    case OF_ALL:
+        return true;
+    case OF_UNPLANNED:
+        return !run->planned;
+    case OF_FAILED:
+        return comparable_is_attempt(run->run) && run->run->outcome != OUTCOME_OK;
+    }
+    return false;
 }
 
 /* The wall times of the runs that are meant, each a part named by its run. None is 0 s: the runs
  * were looked at. */
-static struct quantity sum_of(const struct study *study, bool (*is_meant)(const struct study_run *),
+static struct quantity sum_of(const struct study *study, enum of_runs of, enum of_place place,
                               struct arena *arena) {
     struct quantity_part *parts = arena_alloc(arena, (study->run_count + 1) * sizeof *parts);
     size_t count = 0;
 
     for (size_t i = 0; i < study->run_count; i++) {
         const struct run *run = study->runs[i].run;
-        if (!is_meant(&study->runs[i]))
+        if (!is_meant(study, &study->runs[i], of, place))
             continue;
         struct quantity wall = run->wall;
         const char **source = arena_alloc(arena, sizeof *source);
@@ -346,9 +352,13 @@ void study_derive(const struct study_input *input, struct arena *arena, struct s
     }
     find_open_facts(ret_study, arena);
     claims_derive(ret_study, arena);
-    ret_study->unplanned_time = sum_of(ret_study, is_unplanned, arena);
-    ret_study->spent = sum_of(ret_study, is_any, arena);
-    ret_study->failed_time = sum_of(ret_study, is_failed, arena);
+    ret_study->unplanned_time = sum_of(ret_study, OF_UNPLANNED, ANYWHERE, arena);
+    ret_study->spent = sum_of(ret_study, OF_ALL, ANYWHERE, arena);
+    ret_study->failed_time = sum_of(ret_study, OF_FAILED, ANYWHERE, arena);
+    ret_study->here.spent = sum_of(ret_study, OF_ALL, HERE, arena);
+    ret_study->here.failed_time = sum_of(ret_study, OF_FAILED, HERE, arena);
+    ret_study->elsewhere.spent = sum_of(ret_study, OF_ALL, ELSEWHERE, arena);
+    ret_study->elsewhere.failed_time = sum_of(ret_study, OF_FAILED, ELSEWHERE, arena);
     ret_study->first_success = first_success(ret_study, arena);
 }
 

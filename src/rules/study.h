@@ -5,15 +5,24 @@
  */
 #pragma once
 
+#include "forecast/history.h"
 #include "model/plan.h"
 #include "model/quantity.h"
 #include "model/run.h"
 #include "model/session.h"
 #include "rules/evidence.h"
+#include "rules/gate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A condition of an earlier study, as its records name it. */
+struct study_past {
+    const char *study, *block; /* ids */
+    const char *condition;     /* "policy=evict" */
+    const char *environment;   /* id; NULL: none was named */
+};
 
 struct study_input {
     const struct plan *plan;
@@ -27,6 +36,12 @@ struct study_input {
     size_t freeze_count;
     const struct session *sessions; /* of the study, by start; their runs may be of other studies */
     size_t session_count;
+    const struct gate *gates; /* answers at gates, newest first */
+    size_t gate_count;
+    /* Conditions of earlier studies in the ledger: from them only the spread is borrowed. */
+    const struct history_condition *past;
+    const struct study_past *past_of; /* who each of them is */
+    size_t past_count;
     int64_t now_utc_ns;
 };
 
@@ -133,7 +148,11 @@ struct study {
     struct quantity
         unplanned_time;    /* wall time of the unplanned runs, with parts; 0 runs: 0 s, n = 0 */
     struct quantity spent; /* wall time of all runs of the study so far */
-    struct quantity failed_time;   /* of the failed attempts */
+    struct quantity failed_time; /* of the failed attempts */
+    /* the same two of the runs in the target environment, and of those made in no or another one */
+    struct study_times {
+        struct quantity spent, failed_time;
+    } here, elsewhere;
     struct quantity first_success; /* time from the start of the first run to the end of the first
                                       one that counts (F5); open: none yet */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading the machine for doctor/: the probes of a run, the GPU library, folders, clock, /proc. */
+/* Reading for doctor/: the probes of a run, the GPU library, folders, clock, /proc, and the clone.
+ */
 #include "work/doctor.h"
 
 #include "base/clock.h"
@@ -10,6 +11,7 @@
 #include "probe/cuda-archs.h"
 #include "probe/places.h"
 #include "probe/probe.h"
+#include "probe/repository.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,26 +227,61 @@ static int find_target(const struct doctor_wishes *wishes, const struct plan_env
     return 0;
 }
 
+/* Into the input, whose JSON is the caller's to give back. */
+struct looked {
+    json_t *environment, *wheels, *library, *devices, *repository;
+};
+
+static void looked_done(struct looked *looked) {
+    json_decref(looked->environment);
+    json_decref(looked->wheels);
+    json_decref(looked->library);
+    json_decref(looked->devices);
+    json_decref(looked->repository);
+}
+#define AUTO_LOOKED __attribute__((cleanup(looked_done)))
+
+static void look_at_machine(const struct doctor_wishes *wishes, struct arena *arena,
+                            struct looked *looked, struct doctor_input *input) {
+    looked->environment = look_at_environment();
+    looked->wheels = look_at_wheels(looked->environment, &input->wheels_complete);
+    input->no_gpu_answer = gpu_look(GPU_NS, &looked->library, &looked->devices);
+    input->environment = looked->environment;
+    input->wheels = looked->wheels;
+    input->library = looked->library;
+    input->devices = looked->devices;
+    look_at_places(arena, wishes->place, input);
+    input->sight = look_at_proc(looked->environment);
+}
+
+/* Named, else where the plan lies; with --only repo, else here. */
+static const char *find_repository(const struct doctor_wishes *wishes) {
+    if (wishes->without_repository)
+        return NULL;
+    if (wishes->repository != NULL)
+        return wishes->repository;
+    if (wishes->plan != NULL)
+        return wishes->plan->folder;
+    return wishes->without_machine ? "." : NULL;
+}
+
 int work_doctor(const struct doctor_wishes *wishes, struct arena *arena,
                 struct doctor_findings *ret_findings, struct err *err) {
+    AUTO_LOOKED struct looked looked = {0};
     struct doctor_input input = {.plan = wishes->plan,
                                  .has_weights = wishes->has_weights,
-                                 .weights_bytes = wishes->weights_bytes};
+                                 .weights_bytes = wishes->weights_bytes,
+                                 .without_machine = wishes->without_machine};
     int rc = find_target(wishes, &input.target, err);
+    const char *folder = find_repository(wishes);
+    if (rc == 0 && folder != NULL)
+        rc = repository_read(folder, NULL, &looked.repository, err);
     if (rc < 0)
         return rc;
-    AUTO_JSON json_t *environment = look_at_environment();
-    AUTO_JSON json_t *wheels = look_at_wheels(environment, &input.wheels_complete);
-    AUTO_JSON json_t *library = NULL;
-    AUTO_JSON json_t *devices = NULL;
-    input.no_gpu_answer = gpu_look(GPU_NS, &library, &devices);
-    input.environment = environment;
-    input.wheels = wheels;
-    input.library = library;
-    input.devices = devices;
-    look_at_places(arena, wishes->place, &input);
+    input.repository = looked.repository;
     input.clock = look_at_clock();
-    input.sight = look_at_proc(environment);
+    if (!wishes->without_machine)
+        look_at_machine(wishes, arena, &looked, &input);
     doctor_judge(&input, arena, ret_findings);
     return 0;
 }

@@ -95,6 +95,18 @@ static const char *unknown_step(const struct plan_run *run, const char *name) {
                         nearest(name, names, plan->step_count, run->arena));
 }
 
+/* The record of a machine often fits more than one, and then counts for none. */
+static const char *unsaid_environment(const struct plan_run *run) {
+    AUTO_STRBUF struct strbuf ids = STRBUF_INIT;
+    for (size_t i = 0; i < run->plan->environment_count; i++)
+        if (run->plan->environments[i].id != NULL)
+            strbuf_add_next(&ids, ", ", run->plan->environments[i].id);
+    return arena_printf(run->arena,
+                        _("which environment of the plan this is was not said: if the record fits "
+                          "more than one it counts for none; say --env (the plan has: %s)"),
+                        strbuf_str(&ids));
+}
+
 static const char *unknown_environment(const struct plan_run *run, const char *id) {
     const struct plan *plan = run->plan;
     const char **names = arena_alloc(run->arena, (plan->environment_count + 1) * sizeof *names);
@@ -348,6 +360,9 @@ int plan_run_find(const struct plan_run_request *request, struct plan_run *ret, 
     rc = rc < 0 ? rc : find_condition(request, ret, err);
     if (rc < 0)
         return rc;
+    if (ret->environment == NULL && ret->plan->environment_count > 1 &&
+        (ret->condition != NULL || ret->step != NULL))
+        warn(ret, unsaid_environment(ret));
     if (request->argv == NULL)
         return take_command(ret, err);
     compare_command(ret);

@@ -79,10 +79,12 @@ static bool find_in(DIR *dir, const char *folder, struct arena *arena, struct se
         if (!file || !is_here(file, &now))
             continue;
         const char *environment = json_get_text(file, "environment", NULL);
+        const char *offer = json_get_text(file, "offer", NULL);
         found++;
         *ret = (struct session_here){
             .id = arena_strdup(arena, id),
             .environment = environment ? arena_strdup(arena, environment) : NULL,
+            .offer = offer ? arena_strdup(arena, offer) : NULL,
         };
     }
     return found == 1;
@@ -99,7 +101,7 @@ bool session_here_find(const struct place *place, struct arena *arena, struct se
     return found;
 }
 
-void session_here_put(const struct place *place, const char *id, const char *environment,
+void session_here_put(const struct place *place, const struct session_here *session,
                       const struct session_moment *machine) {
     AUTO_FREE char *folder = folder_of(place);
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -107,8 +109,9 @@ void session_here_put(const struct place *place, const char *id, const char *env
     struct err ignored = ERR_INIT;
     if (!folder || dir_make_private(folder, &ignored) < 0)
         return;
-    AUTO_FREE char *path = mem_printf("%s/%s%s", folder, id, SUFFIX);
-    json_put_text(file, "environment", environment);
+    AUTO_FREE char *path = mem_printf("%s/%s%s", folder, session->id, SUFFIX);
+    json_put_text(file, "environment", session->environment);
+    json_put_text(file, "offer", session->offer);
     json_put_text(file, "host", machine->host);
     json_put_text(file, "machine", machine->machine);
     json_put_text(file, "boot_id", machine->boot_id);

@@ -15,12 +15,13 @@
 struct session_here {
     const char *id;
     const char *environment; /* NULL: not said */
+    const char *offer;       /* NULL: not said */
 };
 /* False: none, or several, or it could not be known within some milliseconds. Texts in arena. */
 bool session_here_find(const struct place *place, struct arena *arena, struct session_here *ret);
 
 /* Kept from the start of a session to its stop. What fails here is no failure of theirs. */
-void session_here_put(const struct place *place, const char *id, const char *environment,
+void session_here_put(const struct place *place, const struct session_here *session,
                       const struct session_moment *machine);
 void session_here_drop(const struct place *place, const char *id);
 /* Drops the files of sessions that are over, or that the list, which is all there is, lacks. */

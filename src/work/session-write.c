@@ -237,8 +237,11 @@ int work_session_start(const struct place *place, struct runs *runs,
     rc =
         event_write_if(place, runs_store(runs), facts.study, event, may_start, &check, ret_id, err);
     rc = rc < 0 || runs_store(runs) ? rc : check_won(place, ret_id, err);
+    const struct session_here here = {.id = ret_id,
+                                      .environment = json_get_text(event, "environment", NULL),
+                                      .offer = json_get_text(event, "offer", NULL)};
     if (rc == 0)
-        session_here_put(place, ret_id, json_get_text(event, "environment", NULL), &now);
+        session_here_put(place, &here, &now);
     return rc;
 }
 

@@ -22,8 +22,7 @@ static const char *environment_id(const struct work_study *study) {
     return study->input.environment ? study->input.environment->id : NULL;
 }
 
-/* Takes a just written event in among those that were read. */
-static void remember(struct work_study *study, const json_t *event, const char *id) {
+void work_study_remember(struct work_study *study, const json_t *event, const char *id) {
     json_t *copy = json_copy((json_t *)(uintptr_t)event);
     json_put_text(copy, "id", id);
     json_array_append_new(study->events, copy);
@@ -31,8 +30,8 @@ static void remember(struct work_study *study, const json_t *event, const char *
 
 /* ---- block freeze ---- */
 
-static const struct study_block *find_block(const struct work_study *study, const char *id,
-                                            struct err *err) {
+const struct study_block *work_study_block(const struct work_study *study, const char *id,
+                                           struct err *err) {
     const struct plan *plan = study->plan;
     AUTO_FREE const char **ids = mem_alloc((plan->block_count + 1) * sizeof(*ids));
     for (size_t i = 0; i < study->study.block_count; i++)
@@ -161,7 +160,7 @@ static json_t *freeze_event(const struct work_study *study, const struct plan_bl
 int work_block_freeze(struct work_study *study, const struct place *place, struct store *store,
                       const char *block, void (*progress)(uint64_t bytes, void *context),
                       void *context, struct work_freeze *ret, struct err *err) {
-    const struct study_block *found = find_block(study, block, err);
+    const struct study_block *found = work_study_block(study, block, err);
     if (!found)
         return err->code;
     if (found->stopped_by_count > 0)
@@ -180,7 +179,7 @@ int work_block_freeze(struct work_study *study, const struct place *place, struc
     ret->inputs = json_array_size(inputs);
     ret->files = content.files;
     ret->bytes = content.bytes;
-    remember(study, event, ret->event);
+    work_study_remember(study, event, ret->event);
     study->input.now_utc_ns = clock_utc_ns();
     work_study_derive(study);
     return 0;
@@ -192,12 +191,16 @@ static bool is_type(const json_t *event, const char *type) {
     return strcmp(json_get_text(event, "type", ""), type) == 0;
 }
 
-static int check_name(const char *name, struct err *err) {
+bool work_is_name(const char *name) {
     static const char allowed[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t length = strlen(name);
-    if (length == 0 || length > WORK_FROZEN_NAME_MAX || name[strspn(name, allowed)] != '\0' ||
-        name[0] == '-' || name[0] == '.')
+    return length > 0 && length <= WORK_FROZEN_NAME_MAX && name[strspn(name, allowed)] == '\0' &&
+           name[0] != '-' && name[0] != '.';
+}
+
+static int check_name(const char *name, struct err *err) {
+    if (!work_is_name(name))
         return err_set(err, -EINVAL, "estimate-name",
                        "'%s' cannot be the name of an estimate: use up to %u letters, digits, '.', "
                        "'_' and '-'",
@@ -279,11 +282,10 @@ static json_t *estimate_event(const struct work_study *study, const char *name,
     return event;
 }
 
-/* Looks again while nobody else can write to the ledger: another process may have used the name
- * since the study was opened. */
 struct name_check {
     struct runs *runs;
     const char *study, *name;
+    int (*is_free)(const json_t *events, const char *name, struct err *err);
 };
 
 static int check_is_still_free(void *context, struct err *err) {
@@ -293,23 +295,32 @@ static int check_is_still_free(void *context, struct err *err) {
     if (runs_events(check->runs, &(struct store_query){.study = check->study}, &events, &ignored) <
         0)
         return 0;
-    return check_is_free(events, check->name, err);
+    return check->is_free(events, check->name, err);
+}
+
+int work_study_keep(struct work_study *study, const struct place *place, struct runs *runs,
+                    const json_t *event, const char *name,
+                    int (*is_free)(const json_t *events, const char *name, struct err *err),
+                    struct err *err) {
+    char id[UUID_TEXT_SIZE];
+    struct name_check check = {
+        .runs = runs, .study = study->plan->study.id, .name = name, .is_free = is_free};
+    int rc = is_free(study->events, name, err);
+    rc = rc < 0 ? rc
+                : event_write_if(place, runs_store(runs), study->plan->study.id, event,
+                                 check_is_still_free, &check, id, err);
+    if (rc == 0)
+        work_study_remember(study, event, id);
+    return rc;
 }
 
 int work_estimate_freeze(struct work_study *study, const struct place *place, struct runs *runs,
                          const char *name, const json_t *estimate, struct err *err) {
-    char id[UUID_TEXT_SIZE];
     int rc = check_name(name, err);
-    rc = rc < 0 ? rc : check_is_free(study->events, name, err);
     if (rc < 0)
         return rc;
     AUTO_JSON json_t *event = estimate_event(study, name, estimate);
-    struct name_check check = {.runs = runs, .study = study->plan->study.id, .name = name};
-    rc = event_write_if(place, runs_store(runs), study->plan->study.id, event, check_is_still_free,
-                        &check, id, err);
-    if (rc == 0)
-        remember(study, event, id);
-    return rc;
+    return work_study_keep(study, place, runs, event, name, check_is_free, err);
 }
 
 /* ---- do they still hold? ---- */
@@ -336,7 +347,8 @@ static void add_block_changes(const struct work_study *study, const json_t *even
             if (strcmp(block->block->id, id) != 0)
                 continue;
             const char *is = study_state_name(block->state);
-            AUTO_FREE char *text = mem_printf(_("block '%s' was '%s' and is '%s'"), id, was, is);
+            AUTO_FREE char *text =
+                mem_printf(_("block '%s' was '%s' and is '%s'"), id, msg_get(was), msg_get(is));
             if (strcmp(was, is) != 0)
                 add_change(out, text);
             const char *freeze = json_get_text(item, "freeze", NULL);

@@ -10,6 +10,8 @@
 #include "base/root.h"
 #include "base/str.h"
 #include "probe/probe.h"
+#include "work/gate.h"
+#include "work/past.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,8 +192,22 @@ static int load_sessions(struct work_study *study, struct runs *runs, struct err
     return 0;
 }
 
+static int look_at_past(struct work_study *study, struct runs *runs, struct err *err) {
+    struct work_past past;
+    int rc = work_past_find(runs, study->plan->study.id, study->arena, &past, err);
+    if (rc < 0)
+        return rc;
+    study->input.past = past.conditions;
+    study->input.past_of = past.of;
+    study->input.past_count = past.count;
+    return 0;
+}
+
 void work_study_derive(struct work_study *study) {
+    struct gate *gates;
     find_freezes(study);
+    study->input.gate_count = work_gates(study, &gates);
+    study->input.gates = gates;
     study_derive(&study->input, study->arena, &study->study);
 }
 
@@ -209,6 +225,8 @@ int work_study_open(struct plan *take_plan, const struct work_study_options *opt
                          err);
     if (rc == 0)
         rc = load_sessions(ret, runs, err);
+    if (rc == 0 && options->look_at_past)
+        rc = look_at_past(ret, runs, err);
     if (rc < 0)
         return rc;
     ret->input.now_utc_ns = clock_utc_ns(); /* after all that was read */

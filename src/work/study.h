@@ -38,6 +38,7 @@ struct work_study {
 struct work_study_options {
     const char *environment; /* --env: id; NULL: PROBELAUF_ENV, else the plan's first */
     bool look_at_code;       /* false: the code now is not known (fast commands) */
+    bool look_at_past;       /* what other studies did is looked at, too: for an estimate */
 };
 
 /* Takes the plan over (also on failure). "environment-unknown"; errors of runs. Call
@@ -48,6 +49,12 @@ void work_study_done(struct work_study *study);
 /* Joins the parts again, after something in `input` or `events` was changed. */
 void work_study_derive(struct work_study *study);
 #define AUTO_WORK_STUDY __attribute__((cleanup(work_study_done)))
+
+/* The block of that id, or NULL with "block-unknown". */
+const struct study_block *work_study_block(const struct work_study *study, const char *id,
+                                           struct err *err);
+/* Takes an event that was just written in among those that were read. */
+void work_study_remember(struct work_study *study, const json_t *event, const char *id);
 
 /* ---- block freeze (C8) ---- */
 
@@ -65,9 +72,21 @@ int work_block_freeze(struct work_study *study, const struct place *place, struc
                       const char *block, void (*progress)(uint64_t bytes, void *context),
                       void *context, struct work_freeze *ret, struct err *err);
 
+/* ---- what is kept under a name ---- */
+
+/* Writes an event that holds `name`, unless is_free refuses it: it is asked with the study's
+ * events as they are, and once more while nobody else can write to the ledger, since another
+ * process may have used the name meanwhile. */
+int work_study_keep(struct work_study *study, const struct place *place, struct runs *runs,
+                    const json_t *event, const char *name,
+                    int (*is_free)(const json_t *events, const char *name, struct err *err),
+                    struct err *err);
+
 /* ---- frozen estimates ---- */
 
 #define WORK_FROZEN_NAME_MAX 64u
+/* Letters, digits, '.', '_' and '-', not beginning like an option or a hidden file. */
+bool work_is_name(const char *name);
 struct work_frozen {
     const char *event, *name, *who;
     const char *environment; /* NULL: the plan named none */

@@ -38,7 +38,7 @@ why() {
 @test "what a block can be asked for" {
     run probelauf block
     fails 2 usage-verb
-    run probelauf block run compare
+    run probelauf block start compare
     fails 2 usage-verb
     run probelauf block freeze
     fails 2 usage-operands

@@ -47,17 +47,29 @@ finding() {
 @test "the snippet is a valid entry of a plan" {
     run -0 probelauf init
     run -0 --separate-stderr probelauf doctor --snippet
-    [ "${lines[0]}" = environments: ]
-    python3 - "$output" <<'PY'
+    if [[ "${lines[0]}" == *"below the plan's own 'environments:'" ]]; then
+        # the key stands in the plan: only the entry is printed
+        [[ "$output" != *$'\nenvironments:'* ]]
+        python3 - "$output" <<'PY'
+import re, sys
+text = open("probelauf.yaml").read()
+text = re.sub(r"(?m)^environments:.*\n", lambda key: key[0] + sys.argv[1] + "\n", text)
+open("probelauf.yaml", "w").write(text)
+PY
+    else
+        [ "${lines[0]}" = '# 1 environment:' ]
+        [ "${lines[1]}" = environments: ]
+        python3 - "$output" <<'PY'
 import re, sys
 text = open("probelauf.yaml").read()
 text = re.sub(r"(?m)^environments:.*\n(?:[ #].*\n|\n)*", "", text)
 open("probelauf.yaml", "w").write(text.rstrip() + "\n" + sys.argv[1] + "\n")
 PY
+    fi
     run probelauf check
     [ "$status" -ne 1 ]
     run --separate-stderr probelauf doctor --json
-    [ "$(finding plan-agrees)$(finding plan-open)" != "" ]
+    [ "$(finding plan-agrees)$(finding plan-open)$(finding plan-silent)" != "" ] # silent: nothing was seen that the entry could say
 }
 
 @test "weights that fit, that do not, and no size" {

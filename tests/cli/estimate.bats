@@ -173,6 +173,12 @@ assert found & runs, "no run among them"' <<<"$output"
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["remaining"]')" = 1 ]
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["value"] > 0')" = true ]
     [ "$(json 'd["total"]["reserved"].get("bound")')" = at-least ]
+    # quantiles have a simulation error where there is an interval, and nowhere else
+    python -c 'import json
+d = json.load(open("before.json"))
+for name, error in d["simulation_error"].items():
+    figure = d["total"][name]
+    assert ("p05" in figure.get("interval", figure)) == (error is not None), (name, figure, error)'
     run --separate-stderr probelauf estimate --set validate.run-time=10s --json
     sources_exist
     valid_schema estimate-compare
@@ -196,7 +202,7 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     run --separate-stderr probelauf estimate --set compare.retry-max=3
     [ "$status" -eq 0 ]
     has "0 figures changed"
-    has "compare.retry-max = 3 has no effect: retries are open"
+    has "compare.retry-max = [a] 3 has no effect: retries are open"
     run --separate-stderr probelauf estimate --set compare.retry-max=3 --json
     [ "$(json 'd["estimate"]["without_effect"][0]["key"]')" = compare.retry-max ]
     run --separate-stderr probelauf estimate --set compare.run-time=10s
@@ -212,15 +218,17 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     [ "$(json 'next(b for b in d["blocks"] if b["id"] == "compare")["components"]["runs"]["time"]["state"] != "open"')" = true ]
 }
 
-@test "what was spent is said to be of all environments, where there are several" {
+@test "what was spent here and elsewhere is told apart, where there are several environments" {
     make_study
     study_run 1 here
     run --separate-stderr probelauf estimate --env there
-    [[ "$output" == *"spent so far "*"in all environments"* ]]
+    [[ "$output" == *"spent so far "*"nothing yet: no run"*"spent elsewhere "*"[m]"* ]]
+    run --separate-stderr probelauf estimate --env there --json
+    [ "$(json 'd["spent"]["value"] == 0 and "n" not in d["spent"] and d["spent_elsewhere"]["n"] == 1')" = true ]
     sed -i '/id: there/d' probelauf.yaml
     run --separate-stderr probelauf estimate
     [[ "$output" == *"spent so far "* ]]
-    lacks "in all environments"
+    lacks "spent elsewhere"
 }
 
 @test "kept estimates: listed, outdated, compared" {
@@ -384,6 +392,16 @@ assert a["total"]["reserved"] != b["total"]["reserved"]'
     run probelauf estimate --studies
     has "OUTDATED: the plan was edited"
     has "not checked"
+    local open=${output#*"Open, and in no sum"} # block, component, reason: no line is empty
+    [[ "$open" == *"
+    compare: preparation: not seen"* ]]
+    [[ "${open%%Sums of*}" != *$'\n    \n'* ]]
+    run probelauf estimate --studies --lang de
+    [[ "$output" == *"
+    compare: Vorbereitung: "* ]]
+    lacks "one-off"
+    lacks "not seen"
+    lacks "validation"
 }
 
 @test "all studies of a ledger: a broken plan here keeps none of them back" {

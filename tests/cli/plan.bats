@@ -27,7 +27,11 @@ plan() {
     has 'weights.licence: under which licence'
     has 'open facts stand in the way of: validate, compare, scale, verify, booking'
     # every fact of the file is listed as open
-    [ "$(grep -c '^  - id: .*\..*' probelauf.yaml)" -eq "$(grep -c '; stops\|stops$\|^ *stops' <<<"$output")" ]
+    [ "$(grep -c '^  - id: .*\..*' probelauf.yaml)" -eq "$(grep -c '^    [a-z-]*\.[a-z0-9-]*: ' <<<"$output")" ]
+    # under what they stop, and what 'block run' wants beside that
+    has 'these stop validate'
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"'block run' wants data protection settled, too: privacy.class, "* ]]
+    [[ "${lines[1]}" == *'open facts stand in the way of'* ]]
 }
 
 @test "init gives each study an id of its own, in a file as the umask wants it" {
@@ -173,7 +177,7 @@ blocks:
       keep: {values: [0.5, 0.50, {value: 2, state: chosen, supported: no}]}
 $SETTLED
 PLAN
-    run --separate-stderr probelauf check
+    COLUMNS=110 run --separate-stderr probelauf check
     [ "$status" -eq 0 ]
     [[ "$stderr" == "probelauf: warning[plan-spelling]: probelauf.yaml:8:28: "* ]]
     has 'a, keep: 2 of 3 values are neither confirmed nor chosen (line 8)'
@@ -194,7 +198,8 @@ PLAN
     COLUMNS=160 run probelauf check
     [ "$status" -eq 3 ]
     has 'Open facts: 3 of 3'
-    has 'privacy/class: which class are the data: none, personal or sensitive?; stops booking'
+    has 'these stop booking:'
+    has 'privacy/class: which class are the data: none, personal or sensitive?'
     has "(the plan has no part 'privacy')"
     has 'open facts stand in the way of: booking'
     run probelauf check --json
@@ -202,15 +207,32 @@ PLAN
     [ "$(json '[(f["id"], f["stops"], f["source"]) for f in d["open_facts"]][1]')" = '["privacy/may_transfer", ["booking"], null]' ]
     [ "$(json 'd["stopped"]')" = '["booking"]' ]
     valid_schema check
-    plan <<<'privacy: {class: personal, may_transfer: yes, assessment: theirs}'
+    plan <<<'privacy: {class: personal, may_transfer: yes, assessment: theirs, readers: us, retention: a year}'
     COLUMNS=160 run probelauf check
     [ "$status" -eq 3 ]
-    has 'Open facts: 1 of 1'
+    has 'Open facts: 2 of 2'
+    has 'privacy/storage: where do data and logs lie?'
     has 'privacy/provider_statement: what does the provider state about such data, with its source and date?'
     has '(line 3)'
 }
 
-@test "check ends with what to do next" {
+@test "a fact about data protection that is answered says where its answer is entered" {
+    plan <<'PLAN'
+facts:
+  - {id: privacy.transfer, state: known, about: privacy, value: it may, source: the officer, source_kind: other, seen: 2026-11-01}
+privacy: {class: none, assessment: words}
+PLAN
+    COLUMNS=160 run probelauf check
+    [ "$status" -eq 3 ]
+    has "privacy/may_transfer: the fact 'privacy.transfer' is answered: enter it under privacy: may_transfer (line 5)"
+    lacks 'may data and models be moved'
+    # the assessment is another question than what the provider states
+    sed -i 's/assessment: words/may_transfer: yes/; s/privacy.transfer/privacy.provider/' probelauf.yaml
+    COLUMNS=160 run probelauf check
+    has "privacy/assessment: what is the team's own assessment?"
+}
+
+@test "check begins with what to do next, in words that hold when runs were made" {
     plan <<<"$SETTLED"
     run probelauf check
     [ "$status" -eq 0 ]
@@ -223,14 +245,15 @@ $SETTLED
 PLAN
     run probelauf check
     [ "$status" -eq 0 ]
-    [ "${lines[-1]}" = '  next: measure a run with: probelauf run --block small -- COMMAND' ]
+    [ "${lines[1]}" = '  no open fact stands in the way' ]
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *'first, if it was not done yet, measure a run: probelauf run --block small -- COMMAND '* ]]
     sed -i '/small/d' probelauf.yaml
     run probelauf check
-    [ "${lines[-1]}" = "  next: measure a run with: probelauf run --block first -c 'a=x y' -c b=3" ]
+    [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"measure a run: probelauf run --block first -c 'a=x y' -c b=3 "* ]]
     printf 'facts: [{id: f, state: open, question: q, stops: compare}]\n' >>probelauf.yaml
     run probelauf check
     [ "$status" -eq 3 ]
-    [[ "$(tail -n 2 <<<"$output")" == *"next: answer the open facts that stop 'compare'"* ]]
+    [[ "$(head -n 4 <<<"$output")" == *"next: answer the open facts that stop 'compare'"* ]]
 }
 
 @test "what is said to have been seen in the future is a warning" {

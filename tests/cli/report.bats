@@ -20,10 +20,11 @@ print(v if isinstance(v, str) else json.dumps(v))' "$BATS_TEST_TMPDIR/report.jso
     study_run 2
     run -0 probelauf report
     [[ "${lines[0]}" == "# Report: sizes" ]]
-    [[ "${lines[1]}" == "**There is no verdict yet: "* ]]
+    [[ "${lines[1]}" == "**Verdict for 'here': not yet (rule E5)."* ]]
     sections=$(grep '^## ' <<<"$output")
     [ "$sections" = "## In short
 ## What to do next
+## Decision
 ## The study
 ## Results
 ## Blocks
@@ -34,6 +35,7 @@ print(v if isinstance(v, str) else json.dumps(v))' "$BATS_TEST_TMPDIR/report.jso
 ## Data protection
 ## Scope: what is done, and what is left out
 ## Environments
+## Rules of the decision
 ## Runs
 ## How it was measured
 ## The marks" ]
@@ -174,14 +176,16 @@ assert seen > 5, seen'
     [ -s fine.md ]
 }
 
-@test "no byte depends on the language or the locale" {
+@test "no byte for programs depends on the language or the locale" {
     make_study
     study_run 1
+    undated() { sed -e 's/20[0-9-]*[T ][0-9:.]*Z\?//g' -e 's/^Made by.*//'; }
     for format in markdown json csv; do
-        probelauf report --format "$format" | sed -e 's/20[0-9-]*T[0-9:.]*Z//' -e 's/^Made by.*//' >plain
+        probelauf report --format "$format" | undated >plain
         for locale in de_DE.UTF-8 ko_KR.UTF-8 POSIX; do
-            LC_ALL=$locale LANG=$locale probelauf report --format "$format" |
-                sed -e 's/20[0-9-]*T[0-9:.]*Z//' -e 's/^Made by.*//' >other
+            # the Markdown is for people: only a locale without a language of ours leaves it alone
+            [ $format != markdown ] || [ $locale = POSIX ] || continue
+            LC_ALL=$locale LANG=$locale probelauf report --format "$format" | undated >other
             cmp plain other
         done
     done

@@ -115,7 +115,7 @@ start_lacks() {
 @test "-c finds the condition; the record ties the run to it" {
     becomes "evidence for mode=fast of block 'validate'" -c mode=fast -c n=1 -- sh job.sh fast 1
     [ "$status" -eq 0 ]
-    lacks "warning"
+    [ "$(grep -c warning: <<<"$output")" -eq 1 ] && has "say --env (the plan has: here, there)"
     start_has '"condition":{"mode":"fast","n":"1"}'
     start_has '"parameters":{"mode":"fast","n":"1"}'
     start_has '"study":"01936a5e-4f00-7c2a-9b1d-5d0c3a7e8f21"'
@@ -263,7 +263,7 @@ start_lacks() {
     becomes "mode=slow of block 'compare'" --block compare -c mode=slow
     [ "$status" -eq 0 ]
     has "working on slow"
-    lacks "warning"
+    [ "$(grep -c warning: <<<"$output")" -eq 1 ] && has "say --env"
     [ -e work/out/slow.json ]
     [ ! -e out/slow.json ]
     [ "$(shown 'd["command"]')" = '["sh", "job.sh", "slow", "2"]' ]

@@ -169,7 +169,7 @@ assert s["amount"]["state"] == "open" and s["paid"]["reason"] == "no-offer"'
     sleep 1.1
     [ "$(session '(s["gaps"][-1]["reason"], s["gaps"][-1]["suggestion"])')" = '["unknown", "failure-handling"]' ]
     [ "$(session 's["idle_by_reason"]["failure-handling"]["value"]')" = 0.0 ]
-    probelauf session status | grep -q "the run before it failed"
+    probelauf session status | tr -s " \n" " " | grep -q "the run before it failed"
     "$PROBELAUF" run -q -- "$CHILD" sleep 60 3>&- &
     monitor=$!
     until_true session_is 's["runs"][-1]["running"]' true

@@ -226,6 +226,8 @@ static void test_scale(void **state) {
     for (size_t i = 0; i < f.count; i++)
         assert_true(half.draws[i] == 0.5 * f.draws[i]);
     assert_true(half.value == 0.5 * f.value && half.p95 == 0.5 * f.p95);
+    assert_true(f.error05 > 0.0 && f.error50 > 0.0 && f.error95 > f.error50);
+    assert_true(half.error95 == 0.5 * f.error95 && half.error50 == 0.5 * f.error50);
     struct futures zero = simulate_scale(f, 0.0, arena);
     assert_true(zero.kind == FUTURES_VALUE && zero.value == 0.0);
     assert_int_equal(simulate_scale((struct futures){.kind = FUTURES_OPEN}, 2.0, arena).kind,
@@ -320,75 +322,6 @@ static void test_borrowed_coverage(void **state) {
     assert_true(borrowed_coverage(0.05, 0.15) < 0.8); /* the test can fail */
 }
 
-/* ---- retries ---- */
-
-static struct futures retries(uint64_t attempts, uint64_t failures, const double *lost,
-                              size_t lost_count, uint64_t successes, int64_t most,
-                              double *ret_unfinished) {
-    return simulate_retries(attempts, failures, lost, lost_count, successes, most, stream("r", "b"),
-                            DRAWS, arena, ret_unfinished, NULL);
-}
-
-static void test_retries_open(void **state) {
-    const double lost[] = {5.0}, bad[] = {-1.0};
-    (void)state;
-    assert_int_equal(retries(0, 0, lost, 1, 3, -1, NULL).kind, FUTURES_OPEN);
-    assert_int_equal(retries(3, 1, NULL, 0, 3, -1, NULL).kind, FUTURES_OPEN);
-    assert_int_equal(retries(3, 4, lost, 1, 3, -1, NULL).kind, FUTURES_OPEN);
-    assert_int_equal(retries(3, 1, bad, 1, 3, -1, NULL).kind, FUTURES_OPEN);
-    struct futures none = retries(3, 1, lost, 1, 0, -1, NULL);
-    assert_true(none.kind == FUTURES_VALUE && none.value == 0.0);
-}
-
-static double mean_of(const struct futures *f) {
-    double mean = 0.0;
-    for (size_t i = 0; i < f->count; i++)
-        mean += f->draws[i] / (double)f->count;
-    return mean;
-}
-
-static void test_retries_rate(void **state) {
-    const double lost[] = {10.0, 30.0};
-    double unfinished = 1.0;
-    (void)state;
-    /* many attempts: the rate is nearly known, failures are geometric, a loss is 20 in the mean */
-    struct futures f = retries(100000, 20000, lost, 2, 40, -1, &unfinished);
-    assert_true(fabs(mean_of(&f) / (40.0 * 0.25 * 20.0) - 1.0) < 0.05);
-    assert_true(unfinished == 0.0);
-    /* at most one repeat: 0.2 + 0.04 failures per run; some run is unfinished with 1 - 0.96^40 */
-    struct futures limited = retries(100000, 20000, lost, 2, 40, 1, &unfinished);
-    assert_true(fabs(mean_of(&limited) / (40.0 * 0.24 * 20.0) - 1.0) < 0.05);
-    assert_true(fabs(unfinished - (1.0 - pow(0.96, 40.0))) < 0.03);
-    for (size_t i = 0; i < limited.count; i++)
-        assert_true(limited.draws[i] <= 2.0 * 40.0 * 30.0);
-}
-
-static void test_retries_few(void **state) {
-    const double lost[] = {12.0};
-    double unfinished = 0.0;
-    (void)state;
-    /* Beta(1.5, 3.5): the share that fails is 0.3 in the mean */
-    struct futures f = retries(4, 1, lost, 1, 1, 0, &unfinished);
-    assert_true(fabs(unfinished - 0.3) < 0.03 && fabs(mean_of(&f) / 12.0 - 0.3) < 0.03);
-    /* no failure seen is no proof: some futures have one */
-    struct futures clean = retries(3, 0, lost, 1, 10, -1, NULL);
-    assert_true(clean.kind == FUTURES_DRAWN && mean_of(&clean) > 0.0);
-}
-
-static void test_retries_bounded(void **state) {
-    const double lost[] = {1e6, 1e-3};
-    double unfinished;
-    (void)state;
-    const int64_t limits[] = {-1, 0, 99, 100, 5000, INT64_MAX};
-    for (size_t i = 0; i < ARRAY_LENGTH(limits); i++) {
-        struct futures f = retries(2, 2, lost, 2, UINT64_C(1000000000000), limits[i], &unfinished);
-        assert_int_equal(f.kind, FUTURES_DRAWN);
-        for (size_t d = 0; d < f.count; d++)
-            assert_true(isfinite(f.draws[d]) && f.draws[d] >= 0.0);
-        assert_true(unfinished >= 0.0 && unfinished <= 1.0);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_open_and_values, setup, teardown),
@@ -403,10 +336,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_pool, setup, teardown),
         cmocka_unit_test_setup_teardown(test_who_borrows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_borrowed_coverage, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_retries_open, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_retries_rate, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_retries_few, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_retries_bounded, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

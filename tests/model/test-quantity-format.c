@@ -2,6 +2,7 @@
 /* Quantities as people read them: tables of values with their boundaries, bounds, marks, sums. */
 #include "../base/testing.h"
 
+#include "base/msg.h"
 #include "base/str.h"
 #include "model/quantity.h"
 
@@ -142,6 +143,29 @@ static void check(const struct quantity *q, bool ascii, bool mark, const char *e
         assert_true((unsigned char)out.data[i] < 0x80);
 }
 
+/* Names that documents keep are words for people; ids are not touched. */
+static void test_words_of_the_language(void **state) {
+    (void)state;
+    struct quantity_part parts[] = {
+        {"compare", quantity_measured(UNIT_SECOND, 10, "sampled")},
+        {"retries/keep=1", quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, NULL)},
+        {"mine", quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, NULL)},
+    };
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct quantity sum = quantity_sum(arena, UNIT_SECOND, parts, ARRAY_LENGTH(parts));
+    struct quantity hours = quantity_measured("GPU-hours", 1.5, "sampled");
+    struct quantity own = quantity_measured("tokens", 2, "sampled");
+    AUTO_STRBUF struct strbuf basis = STRBUF_INIT;
+    msg_set_language("de");
+    check(&sum, false, false, "mindestens 10 s + offen: Wiederholungen/keep=1, mine");
+    check(&hours, false, true, "[m] 1,5 GPU-Stunden");
+    check(&own, false, true, "[m] 2 tokens");
+    quantity_add_basis(&basis, "own-runs");
+    msg_set_language("en");
+    assert_string_equal(strbuf_str(&basis), "eigene Läufe");
+    check(&hours, false, true, "[m] 1.5 GPU-hours");
+}
+
 static void test_bounds_and_marks(void **state) {
     (void)state;
     struct quantity q = quantity_measured("s", 12.34, NULL);
@@ -202,8 +226,8 @@ static void test_sums_name_their_open_parts(void **state) {
         {"data\n", quantity_open("s", QUANTITY_FAILED, NULL)},
         {"write", quantity_bounded("s", 5, QUANTITY_AT_MOST, NULL)}};
     struct quantity sum = quantity_sum(arena, "s", parts, 3);
-    check(&sum, false, false, "at least 10 s + open: compute, data\\n");
-    check(&sum, true, true, "[m] at least 10 s + open: compute, data\\n");
+    check(&sum, false, false, "at least 10 s + open: computing, data\\n");
+    check(&sum, true, true, "[m] at least 10 s + open: computing, data\\n");
     sum = quantity_sum(arena, "s", parts, 4);
     check(&sum, false, true, "[?] open (not separated)");
     sum = quantity_sum(arena, "s", parts + 1, 2);
@@ -220,6 +244,7 @@ int main(void) {
         cmocka_unit_test(test_seconds_never_show_a_full_unit),
         cmocka_unit_test(test_what_is_no_number_is_a_programming_error),
         cmocka_unit_test(test_bounds_and_marks),
+        cmocka_unit_test(test_words_of_the_language),
         cmocka_unit_test(test_every_reason_has_words),
         cmocka_unit_test(test_intervals),
         cmocka_unit_test(test_sums_name_their_open_parts),

@@ -142,15 +142,17 @@ static void test_facts(void **state) {
         "  - {id: none, state: not-applicable}\n"
         "  - {id: old, state: known, about: code, value: v, source: s, source_kind: listing, seen: "
         "2026-11-30}\n",
-        "4:5 error[plan-fact] a fact that is known needs 'value'; without it the fact is open\n"
-        "4:5 error[plan-fact] a fact that is known needs 'source'; without it the fact is open\n"
-        "4:5 error[plan-fact] a fact that is known needs 'source_kind'; without it the fact is "
+        "4:5 error[plan-fact] fact 'bare' is known and needs 'value'; without it the fact is open\n"
+        "4:5 error[plan-fact] fact 'bare' is known and needs 'source'; without it the fact is "
         "open\n"
-        "4:5 error[plan-fact] a fact that is known needs 'seen'; without it the fact is open\n"
-        "7:5 warning[plan-fact] an open fact without 'question' does not say what is to be found "
-        "out\n"
-        "8:5 warning[plan-fact] this fact is open, so its value counts for nothing; with a source "
-        "it can be known\n");
+        "4:5 error[plan-fact] fact 'bare' is known and needs 'source_kind', one of: paper, "
+        "repository, own-trial, authors, provider, third-party, own-choice, title, abstract, "
+        "listing, policy, device-documentation, similar-work, other; without it the fact is open\n"
+        "4:5 error[plan-fact] fact 'bare' is known and needs 'seen'; without it the fact is open\n"
+        "7:5 warning[plan-fact] fact 'silent': an open fact without 'question' does not say what "
+        "is to be found out\n"
+        "8:5 warning[plan-fact] fact 'guess' is open, so its value counts for nothing; with a "
+        "source it can be known\n");
 }
 
 /* REQUIREMENTS A9: of every kind of source, which is none for what the work needs. */
@@ -169,11 +171,22 @@ static void test_resource_facts(void **state) {
                        "source_kind: %s, seen: 2026-11-30}]\n",
                        cases[i].kind);
         AUTO_FREE char *expected =
-            mem_printf("3:9 error[plan-fact] what the work needs is not known from '%s'; only from "
-                       "its body (paper), the repository or an own trial (own-trial)\n",
+            mem_printf("3:9 error[plan-fact] fact 'f': what the work needs is not known from '%s'; "
+                       "only from its body (paper), the repository or an own trial (own-trial); "
+                       "what the authors' own runs took is about: paper\n",
                        cases[i].kind);
         assert_complaints(state, text, cases[i].allowed ? "" : expected);
     }
+    /* what the paper's values were measured on its authors know */
+    assert_complaints(state,
+                      "facts: [{id: f, about: paper, state: known, value: v, source: s, "
+                      "source_kind: authors, seen: 2026-11-30}]\n",
+                      "");
+    assert_complaints(state,
+                      "facts: [{id: f, about: resource, state: known, value: v, source: s, "
+                      "seen: 2026-11-30}]\n",
+                      "3:9 error[plan-fact] fact 'f' is known and needs 'source_kind', one of: "
+                      "paper, repository, own-trial; without it the fact is open\n");
 }
 
 static void test_paper_parts_and_dates(void **state) {
@@ -377,10 +390,10 @@ static void test_refused_is_not_missing(void **state) {
         "provider, third-party, own-choice, title, abstract, listing, policy, "
         "device-documentation, similar-work, other, not 'repo'\n"
         "5:31 error[plan-value] 'seen' takes a date such as 2026-11-30, not '2026-13-01'\n"
-        "6:5 error[plan-fact] a fact that is known needs 'source_kind'; without it "
-        "the fact is open\n"
-        "6:5 error[plan-fact] a fact that is known needs 'seen'; without it the fact "
-        "is open\n");
+        "6:5 error[plan-fact] fact 'g' is known and needs 'source_kind', one of: paper, "
+        "repository, own-trial, authors, provider, third-party, own-choice, title, abstract, "
+        "listing, policy, device-documentation, similar-work, other; without it the fact is open\n"
+        "6:5 error[plan-fact] fact 'g' is known and needs 'seen'; without it the fact is open\n");
 }
 
 static void test_values_without_brackets(void **state) {

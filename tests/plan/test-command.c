@@ -297,6 +297,25 @@ static void test_match_in_a_large_plan(void **state) {
     assert_match(with.plan, &many);
 }
 
+/* ---- in an environment ---- */
+
+static void test_command_in(void **state) {
+    (void)state;
+    AUTO_ARENA struct arena *arena = arena_new();
+    struct plan_environment environments[] = {{.id = "here"}, {.id = "rented"}};
+    struct plan plan = {.environments = environments, .environment_count = 2};
+    static const char line[] = "probelauf run --block b -- COMMAND";
+    assert_string_equal(plan_command_in(line, &plan, &environments[0], arena),
+                        "probelauf run --env here --block b -- COMMAND");
+    assert_string_equal(plan_command_in("probelauf run --step s", &plan, &environments[1], arena),
+                        "probelauf run --env rented --step s");
+    assert_string_equal(plan_command_in("probelauf check", &plan, &environments[1], arena),
+                        "probelauf check");
+    assert_string_equal(plan_command_in(line, &plan, NULL, arena), line);
+    plan.environment_count = 1;
+    assert_string_equal(plan_command_in(line, &plan, &environments[0], arena), line);
+}
+
 /* ---- stops ---- */
 
 static void test_stops(void **state) {
@@ -324,6 +343,7 @@ int main(void) {
         IN_FOLDER(test_match_several),
         IN_FOLDER(test_match_without_blocks),
         IN_FOLDER(test_match_in_a_large_plan),
+        cmocka_unit_test(test_command_in),
         cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

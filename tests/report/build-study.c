@@ -428,6 +428,10 @@ static void build_times(struct study *study) {
     study->spent = quantity_bounded(UNIT_SECOND, 600.5, QUANTITY_AT_LEAST, "monotonic clock");
     study->failed_time = quantity_measured(UNIT_SECOND, 61.2, "monotonic clock");
     study->first_success = quantity_measured(UNIT_SECOND, 3600, "UTC");
+    study->here.spent = quantity_bounded(UNIT_SECOND, 500.5, QUANTITY_AT_LEAST, "monotonic clock");
+    study->here.failed_time = study->failed_time;
+    study->elsewhere.spent = quantity_measured(UNIT_SECOND, 100, "monotonic clock");
+    study->elsewhere.failed_time = quantity_measured(UNIT_SECOND, 0, "there is no such run");
 }
 
 static void build_joined(const struct builder *builder) {
@@ -443,6 +447,8 @@ static void build_joined(const struct builder *builder) {
     study->unplanned_time = quantity_measured(UNIT_SECOND, 0, "no unplanned run");
     study->spent = quantity_open(UNIT_SECOND, QUANTITY_NO_EVIDENCE, "no run yet");
     study->failed_time = study->first_success = study->spent;
+    study->here.spent = study->here.failed_time = study->spent;
+    study->elsewhere = study->here;
     if (plan->block_count == 0)
         return;
     build_runs(builder);
@@ -505,6 +511,23 @@ static struct estimate_figures figures_of(struct quantity time, bool gpu) {
     return figures;
 }
 
+#define FUTURES 21 /* so that the ends of the interval are futures themselves */
+
+/* Futures between the ends of a time, as money is made of them. */
+static struct futures futures_of(const struct builder *builder, const struct quantity *time) {
+    struct futures futures = {.kind = FUTURES_VALUE, .value = time->value};
+    if (!quantity_is_known(time))
+        return (struct futures){.kind = FUTURES_OPEN};
+    if (!time->has_interval)
+        return futures;
+    futures.kind = FUTURES_DRAWN;
+    futures.count = FUTURES;
+    futures.draws = make(builder, FUTURES, sizeof(*futures.draws));
+    for (size_t i = 0; i < FUTURES; i++)
+        futures.draws[i] = i < 2 ? time->p05 : i < FUTURES - 2 ? time->value : time->p95;
+    return futures;
+}
+
 /* Runs that were never made, components that nobody saw, retries, idle; of one block a step. */
 static void build_block_open(const struct builder *builder, struct estimate_block *block,
                              const struct study_block *of) {
@@ -565,6 +588,7 @@ static void build_estimate_block(const struct builder *builder, struct estimate_
         block->weakness = "one run only: repeat it once to get an interval";
     }
     block->figures = figures_of(runs, gpu);
+    block->rented.reserved = futures_of(builder, &block->figures.reserved);
     build_block_open(builder, block, of);
     block->bytes_in = quantity_open(UNIT_BYTE, QUANTITY_NO_EVIDENCE, NULL);
     block->bytes_out = quantity_bounded(UNIT_BYTE, 1 << 20, QUANTITY_AT_LEAST, "/proc/self/io");
@@ -654,17 +678,11 @@ static void build_open(const struct builder *builder, struct estimate *estimate)
 static void build_plan_estimate(const struct builder *builder) {
     struct estimate *estimate = &builder->built->estimate;
     const struct study *study = &builder->built->study;
-    static const char *const missing[] = {
-        "a rate with source and date", "the day until which it holds", "the billing increment",
-        "the device that the trial was measured on", "storage and transfer prices"};
     bool gpu = study->block_count > 4;
     *estimate = (struct estimate){.study = study,
                                   .seed = 20261130,
                                   .draws = 20000,
                                   .block_count = study->block_count,
-                                  .amount = quantity_open("EUR", QUANTITY_NO_OFFER, NULL),
-                                  .missing = missing,
-                                  .missing_count = ARRAY_LENGTH(missing),
                                   .has_gpus = study->block_count > 0,
                                   .reserved_gpus = gpu ? 2 : 0};
     estimate->blocks = make(builder, study->block_count, sizeof(*estimate->blocks));
@@ -701,6 +719,9 @@ void build_study(enum build_study kind, struct built_study *ret) {
     build_plan(&builder, blocks[kind]);
     build_joined(&builder);
     build_plan_estimate(&builder);
+    cost_make(&ret->estimate, NULL, ret->arena, &ret->cost);
+    const struct decide_input candidate = {&ret->study, &ret->estimate, &ret->cost};
+    decide_make(&candidate, 1, ret->arena, &ret->decision);
     ret->frozen[0] = (struct report_frozen){.name = "first", .utc_ns = UTC_NS};
     ret->frozen[1] = (struct report_frozen){
         .name = "before", .utc_ns = UTC_NS - 86400000000000, .outdated = "the plan changed"};
@@ -711,6 +732,8 @@ void build_study(enum build_study kind, struct built_study *ret) {
     ret->complaints = (struct plan_complaints){.items = &ret->complaint, .count = 1};
     ret->document = (struct report_document){.study = &ret->study,
                                              .estimate = &ret->estimate,
+                                             .cost = &ret->cost,
+                                             .decision = &ret->decision,
                                              .complaints = &ret->complaints,
                                              .frozen = ret->frozen,
                                              .frozen_count = blocks[kind] > 0 ? 2 : 0,

@@ -23,6 +23,8 @@ struct built_study {
     struct study_input input;
     struct study study;
     struct estimate estimate;
+    struct cost cost;
+    struct decision decision;
     struct report_frozen frozen[2];
     struct plan_complaints complaints;
     struct plan_complaint complaint;

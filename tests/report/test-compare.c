@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What may be subtracted and what not (B11), and the list of what differs. */
+#include "base/msg.h"
 #include "build-run.h"
 #include "report/report.h"
 
@@ -97,6 +98,21 @@ static void different_methods_are_flagged(void **state) {
     assert_non_null(strstr(strbuf_str(&text), "different states"));
 }
 
+static void people_read_it_in_their_language(void **state) {
+    (void)state;
+    AUTO_RUN struct run *a = build_ok();
+    AUTO_RUN struct run *b = build_ok();
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+    a->wall.value = 250.0;
+    b->wall.value = 249.0;
+    b->outcome = OUTCOME_GPU_OOM;
+    msg_set_language("de");
+    report_compare_text(a, b, (struct report_style){.width = 120}, &text);
+    msg_set_language("en");
+    assert_non_null(strstr(strbuf_str(&text), "(-0,4 %)"));
+    assert_non_null(strstr(strbuf_str(&text), "GPU-Speicher erschöpft"));
+}
+
 static void open_is_not_zero(void **state) {
     (void)state;
     AUTO_RUN struct run *a = build_ok();
@@ -159,6 +175,7 @@ int main(void) {
         cmocka_unit_test(two_calls_of_a_driver_are_two_methods),
         cmocka_unit_test(bounds_stay_bounds),
         cmocka_unit_test(different_methods_are_flagged),
+        cmocka_unit_test(people_read_it_in_their_language),
         cmocka_unit_test(open_is_not_zero),
         cmocka_unit_test(what_differs_is_listed),
         cmocka_unit_test(the_order_of_packages_does_not_matter),

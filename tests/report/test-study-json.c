@@ -22,11 +22,11 @@ static json_t *make(const struct built_study *built, int what) {
     case 0:
         return report_blocks_json(&built->study);
     case 1:
-        return report_estimate_json(&built->estimate);
+        return report_estimate_json(&built->estimate, &built->cost);
     case 2:
         return report_document_json(&built->document);
     default: {
-        AUTO_JSON json_t *estimate = report_estimate_json(&built->estimate);
+        AUTO_JSON json_t *estimate = report_estimate_json(&built->estimate, &built->cost);
         return report_estimate_compare_json(estimate, estimate, NULL);
     }
     }
@@ -84,7 +84,7 @@ static void a_setting_is_named_as_the_cause(void **state) {
     (void)state;
     AUTO_BUILT_STUDY struct built_study built;
     build_study(BUILD_STUDY_FOUR, &built);
-    AUTO_JSON json_t *before = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *before = report_estimate_json(&built.estimate, &built.cost);
     built.estimate.assumed[1].value = "5";
     built.estimate.blocks[2].components[COMPONENT_RUNS].time.value *= 2.5;
     built.estimate.blocks[2].components[COMPONENT_RUNS].time.p95 *= 2.5;
@@ -92,7 +92,7 @@ static void a_setting_is_named_as_the_cause(void **state) {
     built.estimate.blocks[2].components[COMPONENT_RUNS].time.source_count = 0;
     built.input.code_digest = "0123456789abcdef";
     built.estimate.blocks[1].components[COMPONENT_CHECKING].time.value += 1;
-    AUTO_JSON json_t *after = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *after = report_estimate_json(&built.estimate, &built.cost);
     AUTO_JSON json_t *same = report_estimate_compare_json(before, before, NULL);
     assert_int_equal(json_array_size(json_object_get(same, "changed")), 0);
     assert_int_equal(json_array_size(json_object_get(same, "reasons")), 0);
@@ -110,7 +110,7 @@ static void a_setting_is_named_as_the_cause(void **state) {
     assert_string_equal(strbuf_str(&why), "[\"scale.runs\",\"code\"]");
     assert_int_equal(json_get_int(same, "unchanged", 0), json_get_int(compare, "unchanged", 0) + 2);
     built.estimate.blocks[0].bytes_in = quantity_measured(UNIT_BYTE, 4711, "test");
-    AUTO_JSON json_t *larger = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *larger = report_estimate_json(&built.estimate, &built.cost);
     AUTO_JSON json_t *volumes = report_estimate_compare_json(after, larger, NULL);
     assert_int_equal(json_array_size(json_object_get(volumes, "changed")), 1);
     assert_string_equal(
@@ -230,7 +230,7 @@ static void nonsense_is_compared(void **state) {
     static const char *const nonsense[] = {"null", "[]", blocks, unit};
     AUTO_BUILT_STUDY struct built_study built;
     build_study(BUILD_STUDY_TEN, &built);
-    AUTO_JSON json_t *good = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *good = report_estimate_json(&built.estimate, &built.cost);
     for (size_t i = 0; i < ARRAY_LENGTH(nonsense); i++) {
         char why[160];
         AUTO_JSON json_t *bad = json_parse(nonsense[i], strlen(nonsense[i]), why);

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "build-study.h"
 #include "checks.h"
+#include "report/decide.h"
 #include "report/estimate-open.h"
 #include "report/study-words.h"
 
@@ -67,7 +68,18 @@ static void render_blocks(const struct built_study *built, struct report_style s
 
 static void render_estimate(const struct built_study *built, struct report_style style,
                             struct strbuf *out) {
-    report_estimate_text(&built->estimate, built->frozen, built->document.frozen_count, style, out);
+    report_estimate_text(&built->estimate, &built->cost, built->frozen,
+                         built->document.frozen_count, style, out);
+}
+
+static void render_decide(const struct built_study *built, struct report_style style,
+                          struct strbuf *out) {
+    report_decide_text(&built->decision, NULL, 0, false, style, out);
+}
+
+static void decide_pages(void **state) {
+    (void)state;
+    pages_of(render_decide, "decide");
 }
 
 static void blocks_pages(void **state) {
@@ -97,7 +109,7 @@ static void the_table_fits_its_page(void **state) {
     }
     for (int ascii = 0; ascii < 2; ascii++) {
         AUTO_STRBUF struct strbuf page = STRBUF_INIT;
-        report_estimate_text(&built.estimate, NULL, 0,
+        report_estimate_text(&built.estimate, &built.cost, NULL, 0,
                              (struct report_style){.width = 80, .ascii = ascii == 1}, &page);
         bool found = false;
         for (const char *line = strbuf_str(&page); line; line = strchr(line, '\n')) {
@@ -114,13 +126,15 @@ static void a_total_names_its_assumptions(void **state) {
     AUTO_BUILT_STUDY struct built_study built;
     build_study(BUILD_STUDY_FOUR, &built);
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
-    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
+    report_estimate_text(&built.estimate, &built.cost, NULL, 0, (struct report_style){.width = 200},
+                         &page);
     const char *text = strbuf_str(&page);
     const char *heading = strstr(text, "\nAssumptions in these figures\n");
     const char *blocks = strstr(text, "\nBlocks\n");
     assert_true(heading && blocks && heading < blocks);
-    assert_non_null(strstr(text, "  - task read-the-texts = 1 h 00 min, by D. Muster, 2026-11-29: "
-                                 "four texts (probelauf.yaml:80)\n"));
+    assert_non_null(strstr(text,
+                           "  - task read-the-texts = [a] 1 h 00 min, by D. Muster, 2026-11-29: "
+                           "four texts (probelauf.yaml:80)\n"));
     assert_non_null(strstr(text, "With ≥, the interval is that of the parts that are in it."));
     struct quantity exact = quantity_measured(UNIT_SECOND, 1, "test");
     built.estimate.total =
@@ -128,7 +142,8 @@ static void a_total_names_its_assumptions(void **state) {
     for (size_t i = 0; i < built.estimate.block_count; i++)
         built.estimate.blocks[i].figures = built.estimate.total;
     strbuf_clear(&page);
-    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
+    report_estimate_text(&built.estimate, &built.cost, NULL, 0, (struct report_style){.width = 200},
+                         &page);
     assert_null(strstr(strbuf_str(&page), "With ≥"));
 }
 
@@ -138,7 +153,8 @@ static void a_total_names_its_open_parts(void **state) {
     AUTO_BUILT_STUDY struct built_study built;
     build_study(BUILD_STUDY_TEN, &built);
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
-    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 200}, &page);
+    report_estimate_text(&built.estimate, &built.cost, NULL, 0, (struct report_style){.width = 200},
+                         &page);
     AUTO_FREE char *count =
         mem_printf("%zu parts are not in these figures", built.estimate.open_count);
     assert_non_null(strstr(strbuf_str(&page), count));
@@ -215,8 +231,11 @@ static void nothing_spent_is_no_time(void **state) {
     build_study(BUILD_STUDY_FOUR, &built);
     built.study.spent = built.study.failed_time = built.study.unplanned_time =
         quantity_measured(UNIT_SECOND, 0, "there is no such run");
+    built.study.here.spent = built.study.here.failed_time = built.study.spent;
+    built.study.elsewhere = built.study.here;
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
-    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 80}, &page);
+    report_estimate_text(&built.estimate, &built.cost, NULL, 0, (struct report_style){.width = 80},
+                         &page);
     assert_non_null(strstr(strbuf_str(&page), "nothing yet: no run"));
     AUTO_STRBUF struct strbuf markdown = STRBUF_INIT;
     report_document_markdown(&built.document, &markdown);
@@ -238,7 +257,8 @@ static void what_is_done_is_one_line(void **state) {
             .component = (enum component)i,
             .time = quantity_measured(UNIT_SECOND, 0, "nothing left to run")};
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
-    report_estimate_text(&built.estimate, NULL, 0, (struct report_style){.width = 80}, &page);
+    report_estimate_text(&built.estimate, &built.cost, NULL, 0, (struct report_style){.width = 80},
+                         &page);
     assert_non_null(strstr(strbuf_str(&page), "nothing left      [m] of all nine parts"));
     AUTO_STRBUF struct strbuf markdown = STRBUF_INIT;
     report_document_markdown(&built.document, &markdown);
@@ -270,10 +290,10 @@ static void changed_totals_have_intervals(void **state) {
     (void)state;
     AUTO_BUILT_STUDY struct built_study built;
     build_study(BUILD_STUDY_FOUR, &built);
-    AUTO_JSON json_t *before = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *before = report_estimate_json(&built.estimate, &built.cost);
     built.estimate.total.computing.state = QUANTITY_ASSUMED;
     built.estimate.total.computing.p95 += 60;
-    AUTO_JSON json_t *after = report_estimate_json(&built.estimate);
+    AUTO_JSON json_t *after = report_estimate_json(&built.estimate, &built.cost);
     AUTO_JSON json_t *compare = report_estimate_compare_json(before, after, NULL);
     AUTO_STRBUF struct strbuf page = STRBUF_INIT;
     report_estimate_compare_text(compare, (struct report_style){.width = 80}, &page);
@@ -295,6 +315,7 @@ int main(void) {
         cmocka_unit_test(a_total_names_its_assumptions),
         cmocka_unit_test(a_total_names_its_open_parts),
         cmocka_unit_test(blocks_pages),
+        cmocka_unit_test(decide_pages),
         cmocka_unit_test(estimate_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

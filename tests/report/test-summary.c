@@ -250,6 +250,12 @@ static void a_start_that_failed_tells_why(void **state) {
     json_object_set_new(run->end, "start_error", json_string("No such file or directory"));
     AUTO_FREE char *text = summary(run);
     assert_non_null(strstr(text, "cause   No such file or directory"));
+    json_object_set_new(run->start, "command", json_pack("[s]", "python"));
+    AUTO_FREE char *named = summary(run);
+    assert_non_null(strstr(named, "cause   cannot run 'python': not found in PATH\n"));
+    json_object_set_new(run->start, "command", json_pack("[s]", "./a"));
+    AUTO_FREE char *path = summary(run);
+    assert_non_null(strstr(path, "cause   cannot run './a': No such file or directory\n"));
     assert_non_null(strstr(text, "not started"));
     assert_null(strstr(text, "memory"));
 }

@@ -3,6 +3,7 @@
  * every field as a test needs it. */
 #pragma once
 
+#include "rules/cost.h"
 #include "rules/estimate.h"
 
 #include "build.h"
@@ -284,9 +285,11 @@ static inline void built_check_all(const struct built *b) {
         built_check_figures(b, &e->by_extent[i].figures);
     for (size_t i = 0; i < e->by_recurrence_count; i++)
         built_check_figures(b, &e->by_recurrence[i].figures);
-    built_check(b, &e->amount);
-    assert_int_equal(e->amount.reason, QUANTITY_NO_OFFER);
-    assert_true(e->missing_count > 0);
+    struct cost cost;
+    cost_make(e, NULL, b->arena, &cost);
+    if (!amount_is_known(&cost.amount))
+        assert_true(cost.amount.reason != QUANTITY_NO_REASON);
+    assert_true(cost.chosen || cost.missing_count > 0);
 }
 
 static inline const struct estimate *built_estimate(struct built *b) {

@@ -127,6 +127,103 @@ static void test_count_of_retries(void **state) {
     assert_near(item->count.value, 26.0);
 }
 
+/* ---- what other conditions' failures say ---- */
+
+static bool is_source(const struct quantity *q, const struct run *run) {
+    for (size_t i = 0; i < q->source_count; i++)
+        if (strcmp(q->sources[i], run->id) == 0)
+            return true;
+    return false;
+}
+
+static void test_borrowed_losses(void **state) {
+    struct built *b = *state;
+    struct study_block *block = built_block(b, "one", 3, 9);
+    struct study_condition *c = block->conditions;
+
+    three_runs(b, &c[0]);
+    for (size_t i = 0; i < 4; i++)
+        built_counts(b, &c[1], 2000.0);
+    built_estimate(b);
+    assert_int_equal(item_of(b, COMPONENT_RETRIES, 1)->time.state, QUANTITY_OPEN);
+    struct run *failed = built_fails(b, &c[0], 50.0); /* half of a good run of 100 s */
+    built_estimate(b);
+    const struct estimate_item *item = item_of(b, COMPONENT_RETRIES, 1);
+    assert_int_equal(item->time.state, QUANTITY_ESTIMATED);
+    assert_string_equal(item->time.basis, "borrowed-failures");
+    assert_int_equal(item->time.n, 4); /* its own attempts */
+    assert_near(item->unit.value, 1000.0);
+    assert_string_equal(item->unit.basis, "borrowed-failures");
+    assert_says(item->time.detail,
+                "4 attempts were seen and none failed; of other conditions 1 of 4");
+    assert_true(is_source(&item->time, failed) && is_source(&item->unit, failed));
+    /* no attempt of its own: open */
+    assert_open(&item_of(b, COMPONENT_RETRIES, 2)->time, QUANTITY_NO_EVIDENCE, "no attempt");
+    assert_string_equal(time_of(b, 0, COMPONENT_RETRIES)->basis, "borrowed-failures");
+    /* what people assume of this block goes before it */
+    built_assume(b, "one.lost-time", "7s");
+    built_estimate(b);
+    assert_near(item_of(b, COMPONENT_RETRIES, 1)->unit.value, 7.0);
+    assert_near(item_of(b, COMPONENT_RETRIES, 0)->unit.value, 50.0); /* never before a loss seen */
+}
+
+/* A share of a good run needs a good run, of either condition. */
+static void test_nothing_to_borrow(void **state) {
+    struct built *b = *state;
+    struct study_block *block = built_block(b, "one", 2, 9);
+    struct study_condition *c = block->conditions;
+
+    built_fails(b, &c[0], 50.0); /* what would be good there is not known */
+    three_runs(b, &c[1]);
+    built_estimate(b);
+    assert_open(&item_of(b, COMPONENT_RETRIES, 1)->time, QUANTITY_NO_EVIDENCE, "no proof");
+    assert_int_equal(item_of(b, COMPONENT_RETRIES, 0)->time.state, QUANTITY_ESTIMATED);
+}
+
+/* The condition that has just failed goes on as one that fails. */
+static void test_fails_now(void **state) {
+    struct built *b = *state;
+    struct study_block *block = built_block(b, "one", 1, 9);
+    struct study_condition *c = &block->conditions[0];
+    const struct study_run *kept[8];
+
+    built_plan_block(b, block)->retry_max =
+        (struct plan_whole){.given = true, .value = 3, .at = built_at(b)};
+    three_runs(b, c);
+    for (size_t i = 0; i < 2; i++)
+        built_fails(b, c, 50.0);
+    built_estimate(b);
+    double before = item_of(b, COMPONENT_RETRIES, 0)->count.value; /* it failed long ago */
+    memcpy(kept, c->runs, 5 * sizeof *kept);
+    for (size_t i = 0; i < 5; i++)
+        c->runs[i] = kept[4 - i]; /* newest first: now the newest ones failed */
+    built_estimate(b);
+    assert_true(item_of(b, COMPONENT_RETRIES, 0)->count.value > before);
+}
+
+/* ---- a result that is not what was expected ---- */
+
+static void test_missed(void **state) {
+    struct built *b = *state;
+    struct study_block *block = built_block(b, "one", 1, 29);
+    struct study_condition *c = &block->conditions[0];
+
+    three_runs(b, c);
+    struct run *missed = built_fails(b, c, 90.0);
+    missed->outcome = OUTCOME_OK;
+    missed->verified = "no";
+    built_estimate(b);
+    const struct estimate_item *item = item_of(b, COMPONENT_RETRIES, 0);
+    assert_int_equal(item->time.state, QUANTITY_ESTIMATED);
+    assert_near(item->unit.value, 90.0);
+    assert_says(item->time.detail, "1 of 4 attempts failed");
+    /* what an attempt that fails would cost is still not known */
+    assert_int_equal(item->time.bound, QUANTITY_AT_LEAST);
+    missed->verified = "yes";
+    built_estimate(b);
+    assert_open(time_of(b, 0, COMPONENT_RETRIES), QUANTITY_NO_EVIDENCE, "none failed");
+}
+
 /* ---- what the code cannot run, as the plan says ---- */
 
 static void make_unsupported(struct built *b, struct study_block *block, size_t condition) {
@@ -194,6 +291,10 @@ int main(void) {
         TEST(test_incurable),
         TEST(test_only_incurable),
         TEST(test_count_of_retries),
+        TEST(test_borrowed_losses),
+        TEST(test_nothing_to_borrow),
+        TEST(test_fails_now),
+        TEST(test_missed),
         TEST(test_unsupported),
         TEST(test_unsupported_that_ran),
     };

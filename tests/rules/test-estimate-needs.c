@@ -146,18 +146,20 @@ static void test_offers(void **state) {
         {.at = {80, 3}, .id = "far", .environment = "away"},
     };
     built_block(b, "one", 1, 4);
-    const struct estimate *e = built_estimate(b);
-    assert_says(e->amount.detail, "no offer was entered");
-    assert_line(e->missing, e->missing_count, "a rate and its currency");
+    struct cost cost;
+    cost_make(built_estimate(b), NULL, b->arena, &cost);
+    assert_says(cost.amount.detail, "no offer was entered");
+    assert_line(cost.missing, cost.missing_count, "a rate and its currency");
     b->plan.offers = offers;
     b->plan.offer_count = 2;
     b->environment.gpu = "H100";
-    e = built_estimate(b);
-    assert_line(e->missing, e->missing_count,
+    b->environment.gpus.value = 1;
+    cost_make(built_estimate(b), NULL, b->arena, &cost);
+    assert_line(cost.missing, cost.missing_count,
                 "offer 'cheap' (probelauf.yaml:70): missing: its source");
-    assert_line(e->missing, e->missing_count, "expired");
-    assert_line(e->missing, e->missing_count, "device 'H200' is not the 'H100'");
-    assert_false(has_line(e->missing, e->missing_count, "'far'"));
+    assert_line(cost.missing, cost.missing_count, "expired");
+    assert_line(cost.missing, cost.missing_count, "device 'H200' is not the 'H100'");
+    assert_false(has_line(cost.missing, cost.missing_count, "'far'"));
     /* valid today, but not when the runs are planned */
     struct plan_planned_date planned = {
         .block = "one",
@@ -165,9 +167,9 @@ static void test_offers(void **state) {
     offers[0].valid_until.utc_ns = INT64_C(1797000000000000000);
     b->plan.calendar = &planned;
     b->plan.calendar_count = 1;
-    e = built_estimate(b);
-    assert_line(e->missing, e->missing_count, "but runs are planned on 2027-01-03");
-    assert_false(has_line(e->missing, e->missing_count, "expired"));
+    cost_make(built_estimate(b), NULL, b->arena, &cost);
+    assert_line(cost.missing, cost.missing_count, "but runs are planned on 2027-01-03");
+    assert_false(has_line(cost.missing, cost.missing_count, "expired"));
 }
 
 static void test_provisional(void **state) {

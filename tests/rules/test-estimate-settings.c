@@ -253,10 +253,12 @@ static void test_lanes(void **state) {
     built_set(b, "one.lanes", "4");
     const struct estimate *e = built_estimate(b);
     const struct estimate_figures *f = &e->blocks[0].figures;
-    assert_true(fabs(f->calendar.value - f->computing.value / 4.0) < 1e-9);
+    /* two runs are left: the longer one of them */
+    assert_true(f->calendar.value > f->computing.value / 2.0);
+    assert_true(f->calendar.value < 0.55 * f->computing.value);
     assert_int_equal(f->calendar.state, QUANTITY_ASSUMED);
     assert_int_equal(f->reserved.state, QUANTITY_ESTIMATED);
-    /* a run cannot be divided: at least, even where all else is known */
+    /* where all else is known it is no bound */
     for (enum component k = COMPONENT_PREPARE; k < COMPONENT_COUNT_; k++)
         if (k != COMPONENT_RUNS)
             built_assume(b, arena_printf(b->arena, "one.%s", component_name(k)), "1");
@@ -265,7 +267,7 @@ static void test_lanes(void **state) {
     e = built_estimate(b);
     f = &e->blocks[0].figures;
     assert_int_equal(f->reserved.bound, QUANTITY_EXACT);
-    assert_int_equal(f->calendar.bound, QUANTITY_AT_LEAST);
+    assert_int_equal(f->calendar.bound, QUANTITY_EXACT);
 }
 
 /* ---- what changes no figure says why, and is not among the assumptions in the figures ---- */

@@ -636,6 +636,15 @@ static void test_other_environment(void **state) {
     assert_function_test(f, "it was made in environment 'c', which the plan does not have");
     json_object_del(f->run->start, "environment_id");
     assert_function_test(f, "fits 'here', 'b'; say --env");
+    /* what Linux's kernel told is no Mac's */
+    f->s.plan.environments[1].kind = PLAN_MACOS;
+    json_t *machine = json_object();
+    json_object_set_new(f->run->environment, "machine", machine);
+    json_put_text(machine, "kernel", "6.1.0");
+    assert_counts(f);
+    json_object_del(machine, "kernel"); /* of which system is not known */
+    assert_function_test(f, "fits 'here', 'b'; say --env");
+    f->s.plan.environments[1].kind = PLAN_RENTED;
     f->s.plan.environments[1].gpus.value = 8;
     assert_counts(f); /* the record contradicts 'b' */
     f->s.plan.environments[0].driver = "535";

@@ -518,6 +518,28 @@ static void test_paid(void **state) {
     offer.source = "mail";
     offer.seen = (struct plan_date){.given = true, .utc_ns = UTC0};
     assert_string_equal(session_rate(one, &plan, UTC0, s->arena, &why), "2.49 EUR per hour");
+    /* an amount needs all that an offer must say, when the session began */
+    struct plan_environment environment = {.id = "here", .gpus = {.given = true, .value = 4}};
+    struct plan all = plan;
+    all.environments = &environment;
+    all.environment_count = 1;
+    offer.environment = "here";
+    offer.device = "H100";
+    offer.gpus_per_unit = (struct plan_whole){.given = true, .value = 2};
+    offer.valid_until = (struct plan_date){.given = true, .utc_ns = UTC0 + 86400 * S};
+    offer.setup_fee = (struct plan_amount){.given = true, .micros = 1000000};
+    session_find_paid(&s->list, &all, s->arena);
+    assert_true(one->amount.micros == 2 * 2490000 + 1000000); /* an hour of two units, a fee */
+    assert_int_equal(one->amount.state, QUANTITY_ASSUMED);    /* no bill has confirmed it */
+    assert_int_equal(one->amount.bound, QUANTITY_AT_LEAST);
+    assert_true(one->amount.lack_count > 0);
+    offer.valid_until.utc_ns = UTC0 - 2 * 86400 * S;
+    offer.seen.utc_ns = UTC0 - 3 * 86400 * S;
+    session_find_paid(&s->list, &all, s->arena);
+    assert_int_equal(one->amount.state, QUANTITY_OPEN);
+    assert_non_null(strstr(one->amount.detail, "expired"));
+    offer.seen.utc_ns = UTC0;
+    offer.valid_until.given = false;
     offer.valid_until = (struct plan_date){.given = true, .utc_ns = UTC0 - 10 * 86400 * S};
     assert_null(session_rate(one, &plan, UTC0, s->arena, &why));
 }

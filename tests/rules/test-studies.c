@@ -188,8 +188,59 @@ static void reads_what_was_written(void **state) {
     assert_int_equal(quantity_from_json(exact, UNIT_SECOND, arena).open_part_count, 0);
 }
 
+#define AMOUNT(micros, currency)                                                                \
+    "{'state':'estimated','currency':'" currency "','micros':" micros ",'text':'x','lines':[]," \
+    "'lacks':[],'sources':[]}"
+#define UNITS(micros)                                                                      \
+    "{'state':'estimated','service_unit':'EUR','micros':" micros ",'text':'x','lines':[]," \
+    "'lacks':[],'sources':[]}"
+
+/* A sum per currency, a service unit for itself whatever it is called; the open ones are counted.
+ */
+static void amounts_per_currency(void **state) {
+    (void)state;
+    AUTO_ARENA struct arena *arena = arena_new();
+    static const char *const texts[] = {
+        "{'amount':" AMOUNT("1000001",
+                            "EUR") ",'by_extent':[{'name':'full','blocks':1,'figures':{},"
+                                   "'amount':" AMOUNT("900000", "EUR") "}]}",
+        "{'amount':" AMOUNT("5", "USD") "}",
+        "{'amount':" AMOUNT("2000002",
+                            "EUR") ",'by_extent':[{'name':'full','blocks':2,'figures':{},"
+                                   "'amount':" UNITS("7") "}]}",
+        "{'amount':" UNITS("3") "}",
+        "{'amount':{'state':'open','micros':null,'reason':'no-offer'}}",
+        "{'amount':{'state':'open','unit':'1','value':null,'reason':'no-offer'}}", /* an older one
+                                                                                    */
+        "{'amount':{'state':'measured','micros':1.5,'currency':'EUR'}}",
+        "{'amount':{'state':'measured','micros':1}}",
+        "{}",
+    };
+    struct studies_input inputs[ARRAY_LENGTH(texts)];
+    json_t *documents[ARRAY_LENGTH(texts)];
+    for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+        documents[i] = parse(texts[i]);
+        inputs[i] = (struct studies_input){.study = "s", .estimate = documents[i]};
+    }
+    struct studies studies;
+    studies_sum(inputs, ARRAY_LENGTH(texts), arena, &studies);
+    assert_int_equal(studies.money_count, 3);
+    assert_int_equal(studies.without_amount, 5);
+    assert_string_equal(studies.money[0].currency, "EUR");
+    assert_true(studies.money[0].amount.micros == 3000003);
+    assert_int_equal(studies.money[0].amount.line_count, 2);
+    assert_true(studies.money[1].amount.micros == 5);
+    assert_true(studies.money[2].is_service_unit && studies.money[2].amount.micros == 3);
+    assert_int_equal(studies.by_extent[0].money_count, 2);
+    assert_true(studies.by_extent[0].money[0].amount.micros == 900000);
+    assert_true(studies.by_extent[0].money[1].is_service_unit);
+    for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
+        json_decref(documents[i]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(amounts_per_currency),
         cmocka_unit_test(adds_by_name),
         cmocka_unit_test(nothing_kept_is_open_not_0),
         cmocka_unit_test(what_does_not_hold_together_is_open),

@@ -144,6 +144,18 @@ static void test_attempts(void **state) {
     assert_int_equal(study->blocks[0].conditions[0].attempts, 3);
     assert_int_equal(study->blocks[0].conditions[0].failures, 2);
     assert_ptr_equal(nth(study, 0)->environment, &s->plan.environments[1]);
+    /* seven of 10 s here; one of 10 s there, which failed */
+    assert_float_equal(study->here.spent.value, 70.0, 1e-9);
+    assert_int_equal(study->here.spent.n, 7);
+    assert_float_equal(study->here.failed_time.value, (float)study->here.failed_time.n * 10.0f,
+                       1e-9);
+    assert_float_equal(study->elsewhere.spent.value, 10.0, 1e-9);
+    assert_int_equal(study->elsewhere.failed_time.n, 1);
+    assert_int_equal(study->here.failed_time.n + 1, study->failed_time.n);
+    s->input.environment = &s->plan.environments[1];
+    study = build_derive(s);
+    assert_float_equal(study->here.spent.value, 10.0, 1e-9);
+    assert_float_equal(study->elsewhere.spent.value, 70.0, 1e-9);
 }
 
 /* What was run with the condition's words, but was not it, says nothing about how often it fails.
