@@ -455,6 +455,7 @@ static void fill_exec(struct exec_options *exec, const struct exec_pattern *patt
     exec->max_time_ns = opt_max_time_ns;
     exec->grace_ns = opt_grace_ns >= 0 ? opt_grace_ns : settings_grace_ns();
     exec->linger_ns = opt_linger_ns >= 0 ? opt_linger_ns : settings_linger_ns();
+    exec->record_wait_ns = settings_record_wait_ns();
     exec->tee = settings_tee();
     if (opt_tee != NULL) {
         exec->tee = strcmp(opt_tee, "none") == 0 ? EXEC_TEE_NONE : EXEC_TEE_AUTO;

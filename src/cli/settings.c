@@ -29,6 +29,7 @@ static const struct {
     [SETTING_COLOR] = {"color", "PROBELAUF_COLOR", "auto", KIND_COLOR},
     [SETTING_LINGER] = {"linger", "PROBELAUF_LINGER", "10s", KIND_DURATION},
     [SETTING_GRACE] = {"grace", "PROBELAUF_GRACE", "30s", KIND_DURATION},
+    [SETTING_RECORD_WAIT] = {"record-wait", "PROBELAUF_RECORD_WAIT", "5s", KIND_DURATION},
     [SETTING_TEE] = {"tee", "PROBELAUF_TEE", "auto", KIND_TEE},
     [SETTING_PLAN] = {"plan", "PROBELAUF_PLAN", NULL, KIND_TEXT},
     [SETTING_ENV] = {"env", "PROBELAUF_ENV", NULL, KIND_TEXT},
@@ -86,6 +87,7 @@ static const char *option_value(enum setting setting) {
         return opt_common.plan;
     case SETTING_LINGER: /* options of single commands, which look at them themselves */
     case SETTING_GRACE:
+    case SETTING_RECORD_WAIT:
     case SETTING_TEE:
     case SETTING_ENV:
     case SETTING_COUNT_:
@@ -244,6 +246,10 @@ int64_t settings_linger_ns(void) {
 
 int64_t settings_grace_ns(void) {
     return duration_of(SETTING_GRACE);
+}
+
+int64_t settings_record_wait_ns(void) {
+    return duration_of(SETTING_RECORD_WAIT);
 }
 
 enum exec_tee settings_tee(void) {

@@ -19,6 +19,7 @@ enum setting {
     SETTING_COLOR,
     SETTING_LINGER,
     SETTING_GRACE,
+    SETTING_RECORD_WAIT,
     SETTING_TEE,
     SETTING_PLAN, /* these two by option or variable only: a file of settings holds for every study
                    */
@@ -54,6 +55,7 @@ const char *settings_from_file(enum setting setting); /* the file's value or NUL
 
 int64_t settings_linger_ns(void);
 int64_t settings_grace_ns(void);
+int64_t settings_record_wait_ns(void);
 enum exec_tee settings_tee(void);
 
 /* Language by PROBELAUF_LANG, else the locale's variables; before options and file are read. */

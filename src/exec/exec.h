@@ -84,9 +84,11 @@ struct exec_options {
     const struct exec_output_result *results;
     size_t result_count;
     struct exec_code code;
-    int64_t max_time_ns; /* 0: none */
-    int64_t grace_ns;    /* default 30 s */
-    int64_t linger_ns;   /* default 10 s */
+    int64_t max_time_ns;    /* 0: none */
+    int64_t grace_ns;       /* default 30 s */
+    int64_t linger_ns;      /* default 10 s */
+    int64_t record_wait_ns; /* after the end for the record to be on disk, then it follows; default
+                               5 s */
     enum exec_tee tee;
     pid_t earlier_recorder; /* of an attempt before this one, if it is still there; 0: none */
     /* Called in the recorder process after the monitor has left, with the finished journal

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #define READY_DEADLINE_NS    (3 * NS_PER_S) /* then the command starts whatever the recorder does */
-#define END_DEADLINE_NS      (5 * NS_PER_S) /* then `run` returns and the record follows */
 #define DRAIN_PATIENCE_NS    (2 * NS_PER_S) /* without a byte moved: the copier goes on alone */
 #define LOOK_INTERVAL_NS     NS_PER_S
 #define LOOK_INTERVAL_MAX_NS (60 * NS_PER_S)
@@ -253,7 +252,7 @@ bool monitor_finish(struct monitor *monitor) {
                  clock_process_cpu_ns() - monitor->cpu_zero_ns);
     atomic_store(&shared->ended, true);
     helper_ring(monitor->recorder_bell);
-    int64_t deadline_ns = clock_mono_ns() + END_DEADLINE_NS;
+    int64_t deadline_ns = clock_mono_ns() + monitor->options->record_wait_ns;
     for (;;) {
         int state = atomic_load(&shared->recorder_state);
         if (state == RECORDER_ENDED || state == RECORDER_UNSYNCED || state == RECORDER_NO_PLACE)

@@ -24,10 +24,12 @@ refused() {
 }
 
 @test "without a file everything is built in" {
+    unset PROBELAUF_RECORD_WAIT
     run probelauf config --json
     [ "$status" -eq 0 ]
     [ "$(json 'd["schema"]')" = probelauf.config/1 ]
     [ "$(setting linger)" = "10s built-in" ]
+    [ "$(setting record-wait)" = "5s built-in" ]
     [ "$(setting grace)" = "30s built-in" ]
     [ "$(setting tee)" = "auto built-in" ]
     [ "$(setting color)" = "auto built-in" ]

@@ -53,6 +53,15 @@ in_namespace() {
     until_true ledger_has 1
 }
 
+@test "a recorder that stands still at the end is waited for as long as it is set" {
+    # The command stops the recorder, and something outside lets it go on once `run` has returned.
+    PROBELAUF_RECORD_WAIT=0.2s "$PROBELAUF" run -q -- sh -c 'pgrep -P $PPID -x pl-recorder >recorder; kill -STOP $(cat recorder)' 2>said
+    grep -q 'still being written and follows' said
+    [ "$(shown 'd["outcome"]["class"]')" = running ]
+    kill -CONT "$(cat recorder)"
+    until_true ledger_has 1
+}
+
 @test "ledger folder full: result untouched, one warning at most, taken in later" {
     export PROBELAUF_LEDGER="sqlite:$PWD/small/ledger.db"
     mkdir small
