@@ -54,12 +54,22 @@ in_namespace() {
 }
 
 @test "a recorder that stands still at the end is waited for as long as it is set" {
-    # The command stops the recorder, and something outside lets it go on once `run` has returned.
-    PROBELAUF_RECORD_WAIT=0.2s "$PROBELAUF" run -q -- sh -c 'pgrep -P $PPID -x pl-recorder >recorder; kill -STOP $(cat recorder)' 2>said
+    # The command stops the recorder; somebody lets it go on later. 60 s are the tests' own setting.
+    goes_on() {
+        appears "$1"
+        sleep 3
+        kill -CONT "$(cat "$1")"
+    }
+    local stop='pgrep -P $PPID -x pl-recorder >here; kill -STOP $(cat here); mv here'
+    goes_on first &
+    PROBELAUF_RECORD_WAIT=0.2s "$PROBELAUF" run -q -- sh -c "$stop first" 2>said
     grep -q 'still being written and follows' said
     [ "$(shown 'd["outcome"]["class"]')" = running ]
-    kill -CONT "$(cat recorder)"
     until_true ledger_has 1
+    goes_on second &
+    "$PROBELAUF" run -q -- sh -c "$stop second" 2>said
+    [ ! -s said ]
+    until_true ledger_has 2
 }
 
 @test "ledger folder full: result untouched, one warning at most, taken in later" {
