@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,15 @@ void *mem_realloc(void *old, size_t count, size_t size) {
     if (memory == NULL)
         out_of_memory();
     return memory;
+}
+
+void *mem_room(void *items, size_t count, size_t size) {
+    bool has_room = (count & (count - 1)) != 0;
+    if (has_room)
+        return items;
+    if (count > SIZE_MAX / 2)
+        out_of_memory();
+    return mem_realloc(items, count > 0 ? 2 * count : 1, size);
 }
 
 char *mem_strndup(const char *text, size_t length) {

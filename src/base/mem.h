@@ -11,6 +11,9 @@
 void *mem_alloc(size_t bytes) __attribute__((malloc, alloc_size(1), returns_nonnull)); /* zeroed */
 void *mem_realloc(void *old, size_t count, size_t size)
     __attribute__((returns_nonnull)); /* checks overflow */
+/* Room for one item behind the first `count` of an array that grows only so: it is allocated anew
+ * only where `count` is 0 or a power of two, so n items are moved O(n) times. */
+void *mem_room(void *items, size_t count, size_t size) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull, nonnull));
 char *mem_strndup(const char *text, size_t length)
     __attribute__((malloc, returns_nonnull, nonnull));

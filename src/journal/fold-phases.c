@@ -312,8 +312,7 @@ static void begin_stretch(struct timeline *timeline, const struct phases_event *
         .phase = event->phase,
         .name = event->name,
     };
-    timeline->stretches =
-        mem_realloc(timeline->stretches, timeline->stretch_count + 1, sizeof stretch);
+    timeline->stretches = mem_room(timeline->stretches, timeline->stretch_count, sizeof stretch);
     timeline->stretches[timeline->stretch_count++] = stretch;
     timeline->begun[event->phase] = true;
 }
@@ -556,7 +555,7 @@ static void apply(const struct timeline *timeline, struct holding *holding,
     size_t phase = timeline->stretches[edge->stretch].phase;
     if (edge->is_begin) {
         size_t **stack = &holding->stack[phase];
-        *stack = mem_realloc(*stack, holding->depth[phase] + 1, sizeof **stack);
+        *stack = mem_room(*stack, holding->depth[phase], sizeof **stack);
         (*stack)[holding->depth[phase]++] = edge->stretch;
     } else {
         holding->over[edge->stretch] = true;

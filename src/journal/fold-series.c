@@ -41,7 +41,7 @@ static void define(struct fold_curves *curves, struct fold *fold, const json_t *
     fold_get_i64(series, "per_unit", &per_unit);
     fold_get_i64(series, "interval_ns", &interval_ns);
     const char *unit = fold_text(fold, series, "unit");
-    curves->items = mem_realloc(curves->items, curves->count + 1, sizeof *curves->items);
+    curves->items = mem_room(curves->items, curves->count, sizeof *curves->items);
     curves->items[curves->count++] = (struct fold_curve){
         .id = (uint32_t)id,
         .name = arena_strdup(fold->run->arena, name),

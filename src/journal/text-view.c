@@ -31,7 +31,7 @@ static void names_add(struct names *names, const json_t *series) {
     if (id < 0 || id > UINT32_MAX || name == NULL || names->count == CHUNK_SERIES_MAX) {
         return;
     }
-    names->items = mem_realloc(names->items, names->count + 1, sizeof *names->items);
+    names->items = mem_room(names->items, names->count, sizeof *names->items);
     names->items[names->count++] = (struct series_name){(uint32_t)id, mem_strdup(name)};
 }
 

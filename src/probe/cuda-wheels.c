@@ -125,7 +125,7 @@ static void search_folder(struct search *search, const char *folder) {
     while ((entry = readdir(directory)) != NULL && count < OBJECTS_MAX) {
         if (!str_ends_with(entry->d_name, ".dist-info"))
             continue;
-        names = mem_realloc(names, count + 1, sizeof *names);
+        names = mem_room(names, count, sizeof *names);
         names[count++] = mem_strdup(entry->d_name);
     }
     (void)closedir(directory);

@@ -144,7 +144,7 @@ int git_run(struct git_run *git, const char *const args[], size_t limit, struct 
 }
 
 static void add_override(struct git_run *git, const char *key, size_t length, const char *value) {
-    git->overrides = mem_realloc(git->overrides, git->override_count + 1, sizeof *git->overrides);
+    git->overrides = mem_room(git->overrides, git->override_count, sizeof *git->overrides);
     git->overrides[git->override_count++] = mem_printf("%.*s%s", (int)length, key, value);
 }
 

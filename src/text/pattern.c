@@ -122,7 +122,7 @@ int pattern_set_add(struct pattern_set *set, const char *phase, const char *even
                        text, regex);
     }
     added.phase = mem_strdup(phase);
-    set->patterns = mem_realloc(set->patterns, set->count + 1, sizeof *set->patterns);
+    set->patterns = mem_room(set->patterns, set->count, sizeof *set->patterns);
     set->patterns[set->count++] = added;
     return 0;
 }

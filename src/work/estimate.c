@@ -40,7 +40,7 @@ static int add_entry(struct runs *runs, const struct store_entry *entry,
     rc = runs_load_entry(runs, entry, false, &run, err);
     if (rc < 0)
         return rc;
-    estimate->runs = mem_realloc(estimate->runs, estimate->run_count + 1, sizeof *estimate->runs);
+    estimate->runs = mem_room(estimate->runs, estimate->run_count, sizeof *estimate->runs);
     estimate->runs[estimate->run_count++] = run;
     return 0;
 }

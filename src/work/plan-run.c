@@ -27,7 +27,7 @@ void plan_run_done(struct plan_run *run) {
 }
 
 static void warn(struct plan_run *run, const char *take_text) {
-    run->warnings = mem_realloc(run->warnings, run->warning_count + 1, sizeof *run->warnings);
+    run->warnings = mem_room(run->warnings, run->warning_count, sizeof *run->warnings);
     run->warnings[run->warning_count++] = take_text;
 }
 

@@ -43,6 +43,22 @@ static void test_a_freed_pointer_is_null(void **state) {
     mem_free_ptr(&text); /* again does nothing */
 }
 
+static void test_an_array_has_room_for_one_more(void **state) {
+    (void)state;
+    size_t *items = NULL;
+    size_t moved = 0;
+    for (size_t count = 0; count < 5000; count++) {
+        const size_t *before = items;
+        items = mem_room(items, count, sizeof *items);
+        moved += items != before ? count : 0;
+        items[count] = count;
+    }
+    for (size_t i = 0; i < 5000; i++)
+        assert_int_equal(items[i], i);
+    assert_true(moved <= 2 * 5000);
+    free(items);
+}
+
 static void overflow(const void *argument) {
     (void)argument;
     volatile size_t count = SIZE_MAX / 2 + 1; /* hidden from the compiler's own check */
@@ -119,6 +135,7 @@ int main(void) {
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_steal_leaves_null),
         cmocka_unit_test(test_a_freed_pointer_is_null),
+        cmocka_unit_test(test_an_array_has_room_for_one_more),
         cmocka_unit_test(test_overflow_ends_the_program_with_one_line),
         cmocka_unit_test(test_arena_keeps_pieces_apart_and_aligned),
         cmocka_unit_test(test_arena_texts),
