@@ -10,6 +10,7 @@
  */
 #include "../base/testing.h"
 
+#include "../slow.h"
 #include "generate-study.h"
 #include "report/decide.h"
 #include "report/markdown.h"
@@ -23,19 +24,7 @@
 
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_SLOW 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) && !defined(IS_SLOW)
-#define IS_SLOW 1
-#endif
-#ifdef IS_SLOW
-#define STUDIES 50u
-#else
-#define STUDIES 500u
-#endif
+#define STUDIES (IS_SLOW ? 50u : 500u)
 
 #define FAILURES_SHOWN 3u /* in full */
 
