@@ -12,6 +12,7 @@
 #include "report/classes.h"
 #include "report/studies.h"
 #include "report/study.h"
+#include "view/document.h"
 #include "work/calibration.h"
 #include "work/estimate.h"
 #include "work/find-plan.h"

@@ -4,16 +4,11 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/view-study.h"
 #include "cli/view.h"
 
-#include "base/clock.h"
 #include "base/msg.h"
-#include "forecast/predict.h"
 #include "report/study.h"
-#include "work/calibration.h"
-#include "work/decide.h"
-#include "work/review.h"
+#include "view/document.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -63,120 +58,36 @@ static const struct opt_spec report_options[] = {
     {.name = NULL},
 };
 
-/* Everything that a document borrows from. */
+/* What a report shows, and what it borrows from. */
 struct material {
     struct arena *arena;
     struct runs *runs;
-    struct work_study work;            /* with a plan */
-    struct plan_complaints complaints; /* in the arena of the plan that `work` has */
-    struct run **loaded;               /* without a plan; owned */
-    size_t loaded_count;
-    struct estimate estimate;
-    struct cost cost;
-    struct decision decision;
-    struct review review;
-    struct report_document document;
+    struct plan_complaints complaints; /* in the arena of the plan that the document has */
+    struct view_document document;
 };
 
 static void material_done(struct material *material) {
-    work_study_done(&material->work);
-    for (size_t i = 0; i < material->loaded_count; i++) {
-        material->loaded[i] = run_free(material->loaded[i]);
-    }
-    mem_free_ptr(&material->loaded);
+    view_document_done(&material->document);
     material->runs = runs_close(material->runs);
     material->arena = arena_free(material->arena);
 }
 #define AUTO_MATERIAL __attribute__((cleanup(material_done)))
 
-static int take_study(struct material *material, struct plan *take_plan, struct err *err) {
-    const struct work_study_options options = {
-        .environment = opt_env, .look_at_code = true, .look_at_past = true};
-    const struct estimate_options how = {.seed = PREDICT_SEED};
-    int rc = work_study_open(take_plan, &options, material->runs, &material->work, err);
-    rc = rc < 0 ? rc
-                : estimate_make(&material->work.study, &how, material->arena, &material->estimate,
-                                err);
-    rc = rc < 0 ? rc
-                : work_review_make(&material->work, &material->estimate,
-                                   &(struct work_review_options){.name = NULL}, material->arena,
-                                   &material->review, err);
-    rc = rc < 0 ? rc
-                : work_decide_make(&material->work, opt_env != NULL, material->arena,
-                                   &material->decision, err);
-    if (rc < 0) {
-        return rc;
-    }
-    work_calibration_of_review(material->runs, &material->work, material->arena, &material->review);
-    work_calibration_of_estimate(material->runs, &material->work, material->arena,
-                                 &material->estimate);
-    cli_warning(material->work.unreadable);
-    struct report_frozen *frozen = NULL;
-    struct report_document *document = &material->document;
-    document->frozen_count = view_study_frozen(&material->work, material->arena, &frozen);
-    document->frozen = frozen;
-    document->study = &material->work.study;
-    document->estimate = &material->estimate;
-    cost_make(&material->estimate, NULL, material->arena, &material->cost);
-    document->cost = &material->cost;
-    document->decision = &material->decision;
-    document->review = &material->review;
-    document->complaints = &material->complaints;
-    document->runs = material->work.input.runs;
-    document->run_count = material->work.input.run_count;
-    return 0;
-}
-
-/* The newest runs of the ledger. One that cannot be read is left out with a warning. */
-static int take_runs(struct material *material, struct err *err) {
-    struct store_query query = {.type = "run"}; /* all: the report says how many there are */
-    struct store_entry *entries = NULL;
-    size_t count = 0;
-    int rc = runs_need_ledger(material->runs, err);
-    rc = rc < 0 ? rc : runs_list(material->runs, &query, material->arena, &entries, &count, err);
-    if (rc < 0) {
-        return rc;
-    }
-    material->document.run_total = count;
-    if (opt_limit > 0 && count > (size_t)opt_limit) {
-        count = (size_t)opt_limit;
-    }
-    material->loaded = mem_realloc(NULL, count + 1, sizeof(struct run *));
-    for (size_t i = 0; i < count; i++) {
-        struct err unreadable = ERR_INIT;
-        struct run *run = NULL;
-        if (runs_load_entry(material->runs, &entries[i], false, &run, &unreadable) < 0) {
-            AUTO_FREE char *text =
-                mem_printf(_("skipping run %s: %s"), entries[i].run, unreadable.text);
-            cli_warning(text);
-            err_clear(&unreadable);
-            continue;
-        }
-        material->loaded[material->loaded_count++] = run;
-    }
-    material->document.runs = (const struct run *const *)material->loaded;
-    material->document.run_count = material->loaded_count;
-    return 0;
-}
-
 static int gather(struct material *material, struct err *err) {
-    struct plan *plan = NULL;
+    AUTO_PLAN struct plan *plan = NULL;
+    const struct view_document_options options = {.environment = opt_env,
+                                                  .limit = (size_t)opt_limit};
     material->arena = arena_new();
-    material->document.now_utc_ns = clock_utc_ns();
-    material->document.program = "probelauf " PROBELAUF_VERSION;
-    material->document.runs_shown = opt_limit > 0 ? (size_t)opt_limit : SIZE_MAX;
     int rc = view_plan(material->arena, opt_env != NULL || opt_for != NULL, &plan,
                        &material->complaints, err);
-    if (rc < 0) {
-        plan_free_ptr(&plan);
-        return rc;
+    rc = rc < 0 ? rc : view_open(material->arena, &material->runs, err);
+    rc = rc < 0 ? rc
+                : view_document_gather(steal(plan), &material->complaints, &options, material->runs,
+                                       &material->document, err);
+    for (size_t i = 0; i < material->document.warning_count; i++) {
+        cli_warning(material->document.warnings[i]);
     }
-    rc = view_open(material->arena, &material->runs, err);
-    if (rc < 0) {
-        plan_free_ptr(&plan);
-        return rc;
-    }
-    return plan != NULL ? take_study(material, plan, err) : take_runs(material, err);
+    return rc;
 }
 
 static void render(const struct report_document *document, struct strbuf *out) {
@@ -202,7 +113,7 @@ static int report(struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    render(&material.document, &text);
+    render(&material.document.report, &text);
     rc = output_open(opt_file, false, 0666, &output, err);
     rc = rc < 0 ? rc : output_write(&output, strbuf_str(&text), text.length, err);
     return rc < 0 ? rc : output_commit(&output, err);

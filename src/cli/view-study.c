@@ -40,16 +40,3 @@ int view_study_open_again(const struct work_study_options *options, struct view_
     cli_hush(false);
     return rc;
 }
-
-size_t view_study_frozen(const struct work_study *work, struct arena *arena,
-                         struct report_frozen **ret_lines) {
-    struct work_frozen *frozen;
-    size_t count = work_estimate_frozen(work, &frozen);
-    struct report_frozen *lines = arena_alloc(arena, (count + 1) * sizeof(*lines));
-    for (size_t i = 0; i < count; i++) {
-        lines[i] = (struct report_frozen){
-            .name = frozen[i].name, .outdated = frozen[i].outdated, .utc_ns = frozen[i].utc_ns};
-    }
-    *ret_lines = lines;
-    return count;
-}

@@ -27,7 +27,3 @@ void view_study_done(struct view_study *study);
  * not depend on who wrote them. The language stays English until the caller sets it back. */
 int view_study_open_again(const struct work_study_options *options, struct view_study *ret,
                           struct err *err);
-
-/* The kept estimates of the study as lines of a report, newest first, in arena. */
-size_t view_study_frozen(const struct work_study *work, struct arena *arena,
-                         struct report_frozen **ret_lines);
