@@ -291,7 +291,7 @@ const struct command command_explain = {
                    "dmesg | probelauf explain -  # a text from standard input\n"),
     .min_args = 0,
     .max_args = 1,
-    .operand = "file",
+    .operand = "run|file",
     .traits = COMMAND_LEDGER | COMMAND_JSON,
     .run = explain_run,
 };

@@ -201,7 +201,7 @@ const struct command command_review = {
     .options = review_options,
     .min_args = 0,
     .max_args = 1,
-    .operand = "",
+    .operand = "block",
     .traits = COMMAND_LEDGER | COMMAND_JSON | COMMAND_PLAN,
     .run = review_main,
 };

@@ -3,11 +3,12 @@
  * Help from the tables: examples first, then usage, then options. Prints nothing itself. English
  * texts are plain ASCII, so that they can be read on any terminal.
  */
-#include "cli/cli.h"
+#include "cli/help.h"
 
 #include "base/msg.h"
 #include "base/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define WIDTH_DEFAULT 80
@@ -44,8 +45,7 @@ static void add_wrapped(struct strbuf *out, const char *text, size_t indent, siz
     strbuf_add_char(out, '\n');
 }
 
-/* Every line a paragraph; one that begins with two blanks is an entry of a list. */
-static void add_lines(struct strbuf *out, const char *text, size_t width) {
+void help_add_lines(struct strbuf *out, const char *text, size_t width) {
     for (const char *line = text; *line != '\0';) {
         size_t length = strcspn(line, "\n"), blanks = strspn(line, " ");
         AUTO_FREE char *whole = mem_strndup(line + blanks, length - blanks);
@@ -56,9 +56,8 @@ static void add_lines(struct strbuf *out, const char *text, size_t width) {
     }
 }
 
-/* "  left      text", the text in a column of its own. */
-static void add_entry(struct strbuf *out, const char *left, const char *text, size_t left_width,
-                      size_t width) {
+void help_add_entry(struct strbuf *out, const char *left, const char *text, size_t left_width,
+                    size_t width) {
     size_t indent = left_width + 4, wide = str_width(left);
     strbuf_printf(out, "  %s", left);
     if (*text == '\0') {
@@ -74,35 +73,46 @@ static void add_entry(struct strbuf *out, const char *left, const char *text, si
     add_wrapped(out, text, indent, width);
 }
 
-static size_t text_width(int width) {
+size_t help_text_width(int width) {
     if (width <= 0) {
         return WIDTH_DEFAULT;
     }
     return width < 40 ? 40 : width > WIDTH_MAX ? WIDTH_MAX : (size_t)width;
 }
 
-/* Lines "command  # what it does". */
+const char *help_next_example(const char *lines, struct help_example *ret_example) {
+    size_t length = strcspn(lines, "\n");
+    char *command = mem_strndup(lines, length);
+    char *comment = strstr(command, "  # ");
+    const char *text = "";
+    if (comment != NULL) {
+        text = comment + 4;
+        while (comment > command && comment[-1] == ' ') {
+            comment--;
+        }
+        *comment = '\0';
+    }
+    *ret_example = (struct help_example){.command = command, .text = mem_strdup(text)};
+    return lines + length + (lines[length] == '\n');
+}
+
+void help_example_done(struct help_example *example) {
+    free(example->command);
+    free(example->text);
+    *example = (struct help_example){0};
+}
+
 static void add_examples(struct strbuf *out, const char *examples, size_t width) {
     strbuf_printf(out, "%s\n", _("Examples:"));
     for (const char *line = examples; *line != '\0';) {
-        size_t length = strcspn(line, "\n");
-        AUTO_FREE char *whole = mem_strndup(line, length);
-        char *comment = strstr(whole, "  # ");
-        const char *text = "";
-        if (comment != NULL) {
-            text = comment + 4;
-            while (comment > whole && comment[-1] == ' ') {
-                comment--;
-            }
-            *comment = '\0';
-        }
-        strbuf_printf(out, "  %s\n", whole);
-        if (*text != '\0') {
+        struct help_example example;
+        line = help_next_example(line, &example);
+        strbuf_printf(out, "  %s\n", example.command);
+        if (*example.text != '\0') {
             add_blanks(out, 6);
-            add_wrapped(out, text, 6, width);
+            add_wrapped(out, example.text, 6, width);
         }
-        line += length;
-        line += *line == '\n';
+        help_example_done(&example);
     }
 }
 
@@ -163,7 +173,7 @@ static void add_options(struct strbuf *out, const struct command *command, spec_
         strbuf_add_str(&help, _(spec->help));
         add_words(&help, spec);
         add_exceptions(&help, command, spec);
-        add_entry(out, left, strbuf_str(&help), left_width, width);
+        help_add_entry(out, left, strbuf_str(&help), left_width, width);
     }
 }
 
@@ -200,35 +210,77 @@ static void add_usage(struct strbuf *out, const struct command *command, size_t 
     add_wrapped(out, _(command->summary), 0, width);
     if (command->details != NULL) {
         strbuf_add_char(out, '\n');
-        add_lines(out, _(command->details), width);
+        help_add_lines(out, _(command->details), width);
     }
 }
 
 void help_command(const struct command *command, int width, struct strbuf *out) {
-    size_t columns = text_width(width);
+    size_t columns = help_text_width(width);
     size_t left_width = options_left_width(command);
     add_examples(out, _(command->examples), columns);
     strbuf_add_char(out, '\n');
     add_usage(out, command, columns);
     add_options(out, command, opt_own_spec, _("Options:"), left_width, columns);
     add_options(out, command, opt_common_spec, _("Common options:"), left_width, columns);
+    AUTO_STRBUF struct strbuf topic = STRBUF_INIT;
+    if (help_topic(command->name, columns, &topic)) { /* the command and a file have one name */
+        strbuf_printf(out, "\n%s", strbuf_str(&topic));
+    }
+}
+
+/* The journey from a paper to a decision and its review. A name that is no command of this build is
+ * passed over. */
+static const struct {
+    const char *title, *commands;
+} groups[] = {
+    {N_("Plan"), "init doctor check"},
+    {N_("Measure"), "run mark session"},
+    {N_("Look"), "log show compare explain annotate serve"},
+    {N_("Estimate and decide"), "estimate next decide"},
+    {N_("Run the blocks"), "block"},
+    {N_("Review and report"), "review report"},
+    {N_("Keep and exchange"), "ledger import export"},
+    {N_("This program"), NULL}, /* all others */
+};
+
+const char *help_group_of(const struct command *command) {
+    size_t i = 0;
+    while (groups[i].commands != NULL && !opt_names_has(groups[i].commands, command->name)) {
+        i++;
+    }
+    return groups[i].title;
+}
+
+const char *const help_first_examples =
+    N_("probelauf run -- python3 train.py  # measure one trial run of your command\n"
+       "probelauf show  # what the latest run took, and what is open\n"
+       "probelauf estimate --repeat 24  # how long 24 more runs like it would take\n");
+
+static void add_group(struct strbuf *out, const char *title, size_t left_width, size_t columns) {
+    strbuf_printf(out, " %s\n", _(title));
+    for (size_t i = 0; cli_commands[i] != NULL; i++) {
+        if (help_group_of(cli_commands[i]) == title) {
+            help_add_entry(out, cli_commands[i]->name, _(cli_commands[i]->summary), left_width + 1,
+                           columns);
+        }
+    }
 }
 
 void help_overview(int width, struct strbuf *out) {
-    size_t columns = text_width(width), left_width = 0;
+    size_t columns = help_text_width(width), left_width = 0;
     for (size_t i = 0; cli_commands[i] != NULL; i++) {
         size_t wide = strlen(cli_commands[i]->name);
         left_width = wide > left_width ? wide : left_width;
     }
-    add_examples(out,
-                 _("probelauf run -- python3 train.py  # measure one trial run of your command\n"
-                   "probelauf show  # what the latest run took, and what is open\n"
-                   "probelauf estimate --repeat 24  # how long 24 more runs like it would take\n"),
-                 columns);
+    add_examples(out, _(help_first_examples), columns);
     strbuf_printf(out, "\n%s\n\n%s\n", _("Usage: probelauf COMMAND [options]"), _("Commands:"));
-    for (size_t i = 0; cli_commands[i] != NULL; i++) {
-        add_entry(out, cli_commands[i]->name, _(cli_commands[i]->summary), left_width + 1, columns);
+    for (size_t i = 0; i < ARRAY_LENGTH(groups); i++) {
+        add_group(out, groups[i].title, left_width, columns);
     }
-    strbuf_printf(out, "\n%s\n%s\n", _("'probelauf help COMMAND' shows a command's options."),
+    strbuf_printf(out, "\n%s\n", _("'probelauf help COMMAND' shows a command's options."));
+    add_wrapped(out,
+                _("'probelauf help plan' (journal, ledger, config) shows what is in that file."), 0,
+                columns);
+    strbuf_printf(out, "%s\n",
                   _("'probelauf --version' shows the version, with --json also how it was built."));
 }

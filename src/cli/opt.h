@@ -77,7 +77,9 @@ struct command {
     const struct command_verb *verbs; /* ends with name NULL, or NULL */
     int min_args, max_args;           /* operands; max -1: any */
     bool stops_at_operand;            /* run: the first operand or "--" ends our options */
-    const char *operand; /* what completes operands: "run", "file", "command", "phase", … or "" */
+    const char *operand; /* what completes operands ("run", "file", "command", "phase", "block",
+                            "session", "answer"; "": nothing), one after the other, the last for all
+                            that follow; "run|file": either */
     unsigned traits;     /* enum command_trait */
     int (*run)(int argc, char **argv); /* operands; returns an exit code */
 };

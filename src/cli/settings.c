@@ -50,6 +50,10 @@ const char *setting_variable(enum setting setting) {
     return table[setting].variable;
 }
 
+const char *setting_built_in(enum setting setting) {
+    return table[setting].built_in;
+}
+
 const char *settings_path(void) {
     return file_path;
 }

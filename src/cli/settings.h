@@ -43,6 +43,8 @@ struct setting_value {
 const char *setting_key(enum setting setting);      /* "journal-dir" */
 const char *setting_variable(enum setting setting); /* "PROBELAUF_JOURNAL_DIR" */
 
+const char *setting_built_in(enum setting setting); /* NULL: computed (places, language) */
+
 /* Reads the configuration file if there is one and checks every value. Call once, after the
  * options. */
 int settings_load(struct err *err);

@@ -313,10 +313,14 @@ int sqlite_open_path(const char *path, const struct sqlite_open_options *options
         return rc;
     AUTO_SQLITE struct sqlite_store *store = store_new(path, options);
     store->network = options->network || path_is_on_network(folder);
+    if (options->mode == STORE_LOOK) {
+        store->mode = STORE_READ_ONLY;
+        store->immutable = !has_wal(store); /* else its files are there already */
+    }
     rc = connect_file(store, err);
     if (rc == 0)
-        rc = options->mode == STORE_READ_ONLY ? set_up_for_reading(store, err)
-                                              : set_up_for_writing(store, err);
+        rc = store->mode == STORE_READ_ONLY ? set_up_for_reading(store, err)
+                                            : set_up_for_writing(store, err);
     if (rc < 0)
         return rc;
     *ret_store = steal(store);
@@ -345,7 +349,10 @@ static int sqlite_open(const char *place, enum store_mode mode, struct store **r
     int rc = sqlite_absolute_path(place, &path, err);
     if (rc < 0)
         return rc;
-    struct sqlite_open_options options = {.mode = mode, .patience_ns = SQLITE_LEDGER_PATIENCE_NS};
+    struct sqlite_open_options options = {
+        .mode = mode,
+        .patience_ns = mode == STORE_LOOK ? SQLITE_LOOK_PATIENCE_NS : SQLITE_LEDGER_PATIENCE_NS,
+    };
     struct sqlite_store *store;
     rc = sqlite_open_path(path, &options, &store, err);
     if (rc < 0)

@@ -12,6 +12,7 @@
 
 #define SQLITE_LEDGER_APPLICATION_ID 0x504c4447 /* "PLDG" in the header of the file */
 #define SQLITE_LEDGER_PATIENCE_NS    (INT64_C(10) * 1000000000)
+#define SQLITE_LOOK_PATIENCE_NS      (NS_PER_S / 20)
 
 struct sqlite_store {
     struct store store;

@@ -43,7 +43,12 @@ struct store_entry {
 
 struct store;
 
-enum store_mode { STORE_READ_WRITE = 0, STORE_READ_ONLY };
+enum store_mode {
+    STORE_READ_WRITE = 0,
+    STORE_READ_ONLY, /* may leave an empty log beside a ledger that is kept with one */
+    STORE_LOOK, /* read-only and without a trace, hardly waiting: for what may as well not be found
+                 */
+};
 
 /*
  * url: "sqlite:PATH" (a plain path that begins with '/' or '.' is one too). Read-write creates

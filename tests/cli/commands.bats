@@ -72,16 +72,19 @@ commands() {
 
 # ---- completion ----
 
-@test "completions/probelauf.bash is what the program prints" {
-    run diff "$SOURCE/completions/probelauf.bash" <(probelauf completion bash)
-    [ "$status" -eq 0 ]
+@test "completions/probelauf.SHELL is what the program prints" {
+    local shell
+    for shell in bash zsh fish; do
+        run diff "$SOURCE/completions/probelauf.$shell" <(probelauf completion "$shell")
+        [ "$status" -eq 0 ]
+    done
 }
 
 # What bash would offer for the words given, the last one being typed.
 complete_words() {
     probelauf completion bash >complete.bash
-    bash -c 'source ./complete.bash; unset -f _command_offset
-        COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _probelauf; printf "%s\n" "${COMPREPLY[@]}"' _ "$@"
+    PATH=$(dirname "$PROBELAUF"):$PATH bash -c 'source ./complete.bash; unset -f _command_offset
+        COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _probelauf; printf "%s\n" "${COMPREPLY[@]}"' _ "$@"
 }
 
 @test "completion: commands, verbs, options, values, phases" {
@@ -90,17 +93,19 @@ complete_words() {
     run complete_words probelauf block g
     [ "$output" = gate ]
     run complete_words probelauf completion ''
-    [ "$output" = bash ]
+    [ "$output" = $'bash\nzsh\nfish\nwords' ]
     run complete_words probelauf run --max-t
     [ "$output" = --max-time ]
     run complete_words probelauf run --purpose t
     [ "$output" = trial ]
-    run complete_words probelauf run --purpose = w
-    [ "$output" = work ]
+    run complete_words probelauf run --purpose=w
+    [ "$output" = --purpose=work ]
     run complete_words probelauf mark lo
     [ "$output" = load ]
+    probelauf run -q -- true
+    probelauf log >/dev/null
     run complete_words probelauf show @
-    has @1
+    [ "$output" = @1 ]
     run complete_words probelauf log --note
     [ -z "$output" ]
 }
