@@ -103,9 +103,12 @@ static struct futures estimate_once(const struct options *options, const struct 
     }
     double forecast = cpu_ns();
     struct futures total = {.kind = FUTURES_OPEN};
+    struct simulate_common *common = simulate_common_new(DATA_SEED, options->draws, arena);
     for (size_t i = 0; i < history->count; i++) {
-        struct simulate_stream stream = {
-            .seed = DATA_SEED, .shared = history->conditions[i].name, .own = "block"};
+        struct simulate_stream stream = {.seed = DATA_SEED,
+                                         .shared = history->conditions[i].name,
+                                         .own = "block",
+                                         .common = common};
         AUTO_ARENA struct arena *scratch = arena_new(); /* a part may be freed once it is added */
         struct futures part = simulate_condition(&forecasts[i], history->conditions[i].family,
                                                  stream, options->draws, scratch);

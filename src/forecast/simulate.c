@@ -240,15 +240,53 @@ static void add_normal(double *sums, size_t draws, double weight, uint64_t seed,
     gsl_rng_free(random);
 }
 
+struct common_family {
+    const char *name;
+    const double *z; /* the study's term and the family's, a value per future */
+    const struct common_family *next;
+};
+struct simulate_common {
+    struct arena *arena;
+    uint64_t seed;
+    size_t draws;
+    const struct common_family *families;
+};
+
+struct simulate_common *simulate_common_new(uint64_t seed, size_t draws, struct arena *arena) {
+    struct simulate_common *common = arena_alloc(arena, sizeof *common);
+    *common = (struct simulate_common){.arena = arena, .seed = seed, .draws = draws};
+    return common;
+}
+
+static void add_common(double *z, size_t draws, uint64_t seed, const char *family) {
+    add_normal(z, draws, sqrt(COMMON_STUDY), seed, "common to the study", "");
+    add_normal(z, draws, sqrt(COMMON_FAMILY), seed, "common to the family", family);
+}
+
+static const double *kept_common(struct simulate_common *common, const char *family) {
+    for (const struct common_family *known = common->families; known; known = known->next)
+        if (strcmp(known->name, family) == 0)
+            return known->z;
+    double *z = arena_alloc(common->arena, common->draws * sizeof *z);
+    add_common(z, common->draws, common->seed, family);
+    struct common_family *added = arena_alloc(common->arena, sizeof *added);
+    *added = (struct common_family){.name = family, .z = z, .next = common->families};
+    common->families = added;
+    return z;
+}
+
 struct futures simulate_condition(const struct condition_forecast *forecast, const char *family,
                                   struct simulate_stream stream, size_t draws,
                                   struct arena *arena) {
     double alone = 1.0 - COMMON_STUDY - COMMON_FAMILY;
     struct futures futures = simulate_drawn(draws, arena);
     double *z = futures.draws;
+    struct simulate_common *common = stream.common;
 
-    add_normal(z, draws, sqrt(COMMON_STUDY), stream.seed, "common to the study", "");
-    add_normal(z, draws, sqrt(COMMON_FAMILY), stream.seed, "common to the family", family);
+    if (common && common->seed == stream.seed && common->draws == draws)
+        memcpy(z, kept_common(common, family), draws * sizeof *z);
+    else
+        add_common(z, draws, stream.seed, family);
     add_normal(z, draws, sqrt(alone * forecast->shared), stream.seed, stream.shared, NULL);
     add_normal(z, draws, sqrt(alone * (1.0 - forecast->shared)), stream.seed, stream.shared,
                stream.own ? stream.own : "");

@@ -35,10 +35,16 @@ struct futures {
 
 /* Which stream a part draws from. Parts of the same `shared` name have the same unknown parameters
  * in each future (one condition in two blocks), their own runs differ by `own`. */
+struct simulate_common;
 struct simulate_stream {
     uint64_t seed;
     const char *shared, *own;
+    struct simulate_common *common; /* what parts have in common is kept here; NULL: drawn anew for
+                                       each, which takes longer and gives the same */
 };
+/* For parts of one seed and number of draws; others are as with NULL. Names of families must live
+ * as long as the arena. */
+struct simulate_common *simulate_common_new(uint64_t seed, size_t draws, struct arena *arena);
 
 /* Where the spread of a condition with too few own runs comes from. */
 struct simulate_spread {

@@ -178,7 +178,8 @@ void estimate_block_begin(struct block_work *work) {
 
 struct simulate_stream estimate_stream(const struct block_work *work, const char *shared,
                                        const char *own) {
-    return (struct simulate_stream){.seed = work->maker->seed, .shared = shared, .own = own};
+    return (struct simulate_stream){
+        .seed = work->maker->seed, .shared = shared, .own = own, .common = work->maker->common};
 }
 
 const char *estimate_condition_key(const struct plan_condition *condition) {

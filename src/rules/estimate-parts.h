@@ -80,6 +80,7 @@ struct estimate_maker {
     struct arena *arena;
     uint64_t seed;
     size_t draws;
+    struct simulate_common *common; /* to all conditions, of this seed and these draws */
     struct estimate_rule *rules; /* --set first, the last of them first; then the plan's */
     size_t rule_count;
     const struct forecast_class *class; /* NULL: none is assumed */

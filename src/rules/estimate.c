@@ -239,6 +239,7 @@ int estimate_make(const struct study *study, const struct estimate_options *opti
 
     *ret_estimate = (struct estimate){.study = study};
     maker.draws = maker.draws < DRAWS_MAX ? maker.draws : DRAWS_MAX;
+    maker.common = simulate_common_new(maker.seed, maker.draws, arena);
     int rc = estimate_rules_read(&maker, options, err);
     if (rc < 0)
         return rc;

@@ -34,7 +34,7 @@ static const struct class_failures known = {
 static struct futures make(const struct class_failures *failures, uint64_t successes,
                            int64_t retry_max, struct arena *arena, double *ret_left,
                            double *ret_failures) {
-    struct simulate_stream stream = {3, "retries a", "b"};
+    struct simulate_stream stream = {3, "retries a", "b", NULL};
     return class_retries(failures, 100.0, successes, retry_max, stream, DRAWS, arena, ret_left,
                          ret_failures);
 }

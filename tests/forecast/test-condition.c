@@ -367,9 +367,18 @@ static void test_common_terms(void **state) {
     double wide = sum.p95 - sum.p05;
     assert_true(wide < 0.85 * plain);            /* they partly cancel */
     assert_true(wide > 1.2 * plain / sqrt(6.0)); /* not as if they had nothing in common */
-    struct futures again =
-        simulate_condition(&f, "even", (struct simulate_stream){1, "c5", "b"}, 4000, arena);
+    struct simulate_stream stream = {.seed = 1, .shared = "c5", .own = "b"};
+    struct futures again = simulate_condition(&f, "even", stream, 4000, arena);
     assert_true(again.p95 == one.p95 && again.draws[17] == one.draws[17]);
+    /* what is kept for all of them changes nothing, be it of the same seed and draws or not */
+    stream.common = simulate_common_new(1, 4000, arena);
+    struct futures odd = simulate_condition(&f, "odd", stream, 4000, arena);
+    for (size_t i = 0; i < 3; i++) {
+        again = simulate_condition(&f, "even", stream, 4000, arena);
+        assert_memory_equal(again.draws, one.draws, 4000 * sizeof *one.draws);
+        stream.common = i == 0 ? stream.common : simulate_common_new(2, 40, arena);
+    }
+    assert_true(odd.draws[17] != one.draws[17]);
 }
 
 int main(void) {

@@ -312,8 +312,8 @@ static double coverage(double alike) {
         const struct retries_kind kind = {failed > 0 ? failed : 1, one, 1};
         input.kinds = &kind;
         input.kind_count = 1;
-        struct futures f =
-            retries_simulate(&input, (struct simulate_stream){study, "r", "b"}, 500, own, NULL);
+        struct futures f = retries_simulate(&input, (struct simulate_stream){study, "r", "b", NULL},
+                                            500, own, NULL);
         double p05, p50, p95, lost = 0.0;
         bool fails = input.fails_now;
         for (size_t good = 0; good < 10 && lost < 1e6;) {

@@ -132,8 +132,8 @@ static void test_deterministic(void **state) {
     assert_same(&a, &b);
     struct futures c = runs(three, 3, 24, "y");
     assert_true(memcmp(a.draws, c.draws, a.count * sizeof *a.draws) != 0);
-    struct futures d = simulate_runs(three, 3, 24, nothing, (struct simulate_stream){8, "x", "b"},
-                                     DRAWS, arena, NULL);
+    struct futures d = simulate_runs(
+        three, 3, 24, nothing, (struct simulate_stream){8, "x", "b", NULL}, DRAWS, arena, NULL);
     assert_true(memcmp(a.draws, d.draws, a.count * sizeof *a.draws) != 0);
     assert_true(fabs(correlation(&a, &c)) < 0.06 && fabs(correlation(&a, &d)) < 0.06);
 }
@@ -299,8 +299,9 @@ static double borrowed_coverage(double log_sd, double drift) {
         double one = exp(mean + gsl_ran_gaussian(random, log_sd));
         for (size_t i = 0; i < 10; i++)
             total += (1.0 + drift) * exp(mean + gsl_ran_gaussian(random, log_sd));
-        struct futures f = simulate_runs(&one, 1, 10, simulate_pool(groups, counts, 4),
-                                         (struct simulate_stream){study, "c", "b"}, 500, own, NULL);
+        struct futures f =
+            simulate_runs(&one, 1, 10, simulate_pool(groups, counts, 4),
+                          (struct simulate_stream){study, "c", "b", NULL}, 500, own, NULL);
         if (!simulate_interval(&f, &p05, &p50, &p95))
             continue;
         given++;
