@@ -38,3 +38,9 @@ load common
         run -1 /usr/bin/python3 "$SOURCE/tests/cli/guide.py" same en.md other.md
     done
 }
+
+@test "README and guide: the translations have what the English text has" {
+    cd "$SOURCE"
+    run -0 /usr/bin/python3 tests/cli/guide.py same README.md README.de.md README.fr.md README.ko.md
+    run -0 /usr/bin/python3 tests/cli/guide.py same docs/guide.md docs/de/guide.md docs/fr/guide.md docs/ko/guide.md
+}

@@ -3,7 +3,8 @@
 """The guide is run as it stands: its blocks of kind `sh run`, in order, in one shell; what it shows has to be what comes.
 
     guide.py run GUIDE.md FOLDER      runs them in FOLDER/home; FOLDER/gpu is the home of the rented machine
-    guide.py same GUIDE.md OTHER.md…  translations have the same code, headings of the same levels, and tables of the same shape
+    guide.py same GUIDE.md OTHER.md…  translations have the same code, headings of the same levels, tables of the same shape, the same
+                                    links and words in backticks; comments in code that is not run may be translated
 
 Of a block `text` that follows, every line has to be in the output of the block before it; figures and blanks are not compared, and a
 line is cut off at `…`. Of a block `text measured`, which holds what one machine took, the first words of each line have to be there.
@@ -138,6 +139,11 @@ def shape(path):
     return rows, sorted(set(links)), sorted(set(re.findall(r"`([^`\n]+)`", text)))
 
 
+def code_of(path):
+    """(kind, text) of each block; what is not run without its comments."""
+    return [(kind, text if kind != "sh" else re.sub(r"\s+# .*", "", text)) for kind, _, text in blocks(path)]
+
+
 def same(first, others):
     failed = False
 
@@ -148,10 +154,10 @@ def same(first, others):
 
     rows, links, codes = shape(first)
     for other in others:
-        if [block[::2] for block in blocks(first)] != [block[::2] for block in blocks(other)]:
-            for (kind, line, text), (kind2, line2, text2) in zip(blocks(first), blocks(other)):
-                if (kind, text) != (kind2, text2):
-                    complain(other, "block in line %d is not the one in line %d of %s" % (line2, line, first))
+        if code_of(first) != code_of(other):
+            for (_, line, _), one, two in zip(blocks(other), code_of(first), code_of(other)):
+                if one != two:
+                    complain(other, "the block in line %d is not that of %s" % (line, first))
                     break
             else:
                 complain(other, "%d blocks instead of %d" % (len(blocks(other)), len(blocks(first))))
