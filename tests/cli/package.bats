@@ -154,7 +154,7 @@ package() {
 @test "long: the portable file is made, starts and measures in an empty root, and follows Python" {
     long || skip "PROBELAUF_TEST_LONG is not set"
     run -0 "$SOURCE/script/portable" "$PWD/portable"
-    echo "# $output" >&3
+    sed "s/^/# /" <<<"$output" >&3
     has "empty root"
     has "bytes"
     grep -q "libjansson" portable/probelauf.copyright
