@@ -14,8 +14,9 @@
 /* Made by tools/embed of completions/probelauf.SHELL. */
 extern const unsigned char completion_bash[], completion_zsh[], completion_fish[];
 
-#define PATIENCE_US 400000 /* somebody waits with a finger on the key; a slow disk offers nothing \
-                            */
+#define PATIENCE_US                                                               \
+    400000 /* somebody waits with a finger on the key; a slow disk offers nothing \
+            */
 
 static int print_script(const unsigned char *script) {
     AUTO_STRBUF struct strbuf out = STRBUF_INIT;
