@@ -30,6 +30,8 @@ works_alone() {
     [ -s probelauf.yaml ]
     run -0 env -i HOME="$PWD" PATH="$PATH" "$program" run --plan none -- python3 -c 'import os; print(os.environ["PYTHONPATH"])'
     has /python
+    # nobody waits for a recorder, but the test's folder is about to go
+    until_true nothing_waits "$PWD/.local/share/probelauf/journals"
     cd ..
 }
 
@@ -43,6 +45,9 @@ works_alone() {
     done
     [ -s "$prefix/share/probelauf/schema/run.schema.json" ]
     [ -s "$prefix/share/bash-completion/completions/probelauf" ]
+    for page in man1/probelauf.1 man1/probelauf-run.1 man5/probelauf-plan.5; do
+        [ -s "$prefix/share/man/$page" ] || { echo "no $page"; return 1; }
+    done
     # everything that is installed is meant for all, and nothing was left by a run in the source
     [ -z "$(find root -name __pycache__ -o -name '*.pyc' -o -name .gitignore)" ]
     works_alone "$PWD/$program"
@@ -109,6 +114,10 @@ package() {
     [ "$(find in -type f -perm /111)" = in/usr/bin/probelauf ]
     grep -q "GPL-3" in/usr/share/doc/probelauf/copyright
     gzip -t in/usr/share/doc/probelauf/changelog.gz in/usr/share/doc/probelauf/changelog.Debian.gz
+    # pages are compressed, completion is where Debian's shells look
+    gzip -t in/usr/share/man/man1/*.gz in/usr/share/man/man5/*.gz
+    [ -z "$(find in/usr/share/man -type f ! -name '*.gz')" ]
+    [ -s in/usr/share/zsh/vendor-completions/_probelauf ]
     # no debugging information
     run ! grep -q '\.debug_info' <(readelf -SW in/usr/bin/probelauf)
     # what is carried inside is named with its terms
