@@ -21,28 +21,35 @@ static void add_blanks(struct strbuf *out, size_t count) {
     }
 }
 
-/* Words of `text` from column `indent` on, broken before `width`; the cursor already stands at
- * `indent`. */
-static void add_wrapped(struct strbuf *out, const char *text, size_t indent, size_t width) {
-    size_t column = indent;
+/* Words of `text` from column `start` on, where the cursor stands already; broken before `width`,
+ * further lines from `indent` on. */
+static void add_hanging(struct strbuf *out, const char *text, size_t start, size_t indent,
+                        size_t width) {
+    size_t column = start;
+    bool first = true;
     for (const char *at = text; *at != '\0';) {
         size_t span = strcspn(at, " \n");
         AUTO_FREE char *word = mem_strndup(at, span);
         size_t wide = str_width(word);
-        if (column > indent && column + 1 + wide > width) {
+        if (!first && column + 1 + wide > width) {
             strbuf_add_char(out, '\n');
             add_blanks(out, indent);
             column = indent;
-        } else if (column > indent) {
+        } else if (!first) {
             strbuf_add_char(out, ' ');
             column++;
         }
         strbuf_add_str(out, word);
         column += wide;
+        first = false;
         at += span;
         at += strspn(at, " \n");
     }
     strbuf_add_char(out, '\n');
+}
+
+static void add_wrapped(struct strbuf *out, const char *text, size_t indent, size_t width) {
+    add_hanging(out, text, indent, indent, width);
 }
 
 void help_add_lines(struct strbuf *out, const char *text, size_t width) {
@@ -195,13 +202,16 @@ static size_t options_left_width(const struct command *command) {
 
 static void add_usage(struct strbuf *out, const struct command *command, size_t width) {
     if (command->verbs == NULL) {
-        strbuf_printf(out, "%s probelauf %s%s%s\n", _("Usage:"), command->name,
-                      *command->usage != '\0' ? " " : "", _(command->usage));
+        AUTO_FREE char *line = mem_printf("%s probelauf %s%s%s", _("Usage:"), command->name,
+                                          *command->usage != '\0' ? " " : "", _(command->usage));
+        add_hanging(out, line, 0, 8, width);
     } else {
         strbuf_printf(out, "%s\n", _("Usage:"));
         for (const struct command_verb *verb = command->verbs; verb->name != NULL; verb++) {
-            strbuf_printf(out, "  probelauf %s %s%s%s\n", command->name, verb->name,
-                          *verb->usage != '\0' ? " " : "", _(verb->usage));
+            AUTO_FREE char *line = mem_printf("probelauf %s %s%s%s", command->name, verb->name,
+                                              *verb->usage != '\0' ? " " : "", _(verb->usage));
+            add_blanks(out, 2);
+            add_hanging(out, line, 2, 10, width);
             add_blanks(out, 6);
             add_wrapped(out, _(verb->summary), 6, width);
         }

@@ -159,9 +159,9 @@ def check_topics(place):
         text = place.run("help", name)
         problems += ["help %s: no %s" % (name, word) for word in words.split() if not re.search(word, text)]
     for width in (40, 80, 100):
-        for name in ("plan", "journal", "run"):
+        for name in ("plan", "journal", "run", "session"):
             text = place.run("help", name, env=dict(place.env, COLUMNS=str(width)))
-            told = text[text.index("Usage:") + 200:] if "Usage:" in text else text
+            told = text[text.index("Usage:"):] if "Usage:" in text else text
             long = [line for line in told.split("\n") if len(line) > width and len(line.split()) > 3]
             problems += ["help %s at %d columns: %s" % (name, width, line) for line in long[:1]]
     result("help of a file format, in the width that there is", problems)
