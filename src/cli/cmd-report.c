@@ -19,7 +19,7 @@
 static const char *opt_format, *opt_file, *opt_env, *opt_for;
 static int64_t opt_limit = RUNS_SHOWN;
 
-static const char *const formats[] = {"markdown", "json", "csv", NULL};
+static const char *const formats[] = {"markdown", "html", "json", "csv", NULL};
 
 static const struct opt_spec report_options[] = {
     {.name = "format",
@@ -27,7 +27,9 @@ static const struct opt_spec report_options[] = {
      .target = &opt_format,
      .argument = N_("FORMAT"),
      .choices = formats,
-     .help = N_("markdown (the report itself), json (all of it) or csv (one line per figure).")},
+     .help =
+         N_("markdown (the report itself), html (the same as one page with drawings), json (all "
+            "of it) or csv (one line per figure).")},
     {.name = "for",
      .type = OPT_CHOICE,
      .target = &opt_for,
@@ -90,7 +92,10 @@ static int gather(struct material *material, struct err *err) {
     return rc;
 }
 
-static void render(const struct report_document *document, struct strbuf *out) {
+static void render(const struct material *material, struct strbuf *out) {
+    const struct report_document *document = &material->document.report;
+    const struct report_html_options page = {
+        .series = view_run_series, .context = material->runs, .timelines = (size_t)opt_limit};
     const char *format = opt_format != NULL ? opt_format : opt_common.json ? "json" : "markdown";
     if (strcmp(format, "json") == 0) {
         AUTO_JSON json_t *json =
@@ -98,6 +103,10 @@ static void render(const struct report_document *document, struct strbuf *out) {
         json_add_pretty(out, json);
     } else if (strcmp(format, "csv") == 0) {
         report_document_csv(document, out);
+    } else if (strcmp(format, "html") == 0 && opt_for != NULL) {
+        report_for_html(document, opt_for, out);
+    } else if (strcmp(format, "html") == 0) {
+        report_document_html(document, &page, out);
     } else if (opt_for != NULL) {
         report_for_markdown(document, opt_for, out);
     } else {
@@ -113,7 +122,7 @@ static int report(struct err *err) {
     if (rc < 0) {
         return rc;
     }
-    render(&material.document.report, &text);
+    render(&material, &text);
     rc = output_open(opt_file, false, 0666, &output, err);
     rc = rc < 0 ? rc : output_write(&output, strbuf_str(&text), text.length, err);
     return rc < 0 ? rc : output_commit(&output, err);
@@ -130,10 +139,11 @@ static int report_main(int argc, char **argv) {
     }
     if (opt_for != NULL && opt_format != NULL && strcmp(opt_format, "csv") == 0) {
         (void)err_set(&err, -EINVAL, "usage-conflict",
-                      "'--for %s' is written as markdown or json, not as csv", opt_for);
+                      "'--for %s' is written as markdown, html or json, not as csv", opt_for);
         return cli_usage_error("report", &err);
     }
-    if (opt_format != NULL && strcmp(opt_format, "markdown") != 0) {
+    if (opt_format != NULL && strcmp(opt_format, "markdown") != 0 &&
+        strcmp(opt_format, "html") != 0) {
         (void)msg_set_language("en"); /* for programs: the same in every language */
     }
     return report(&err) < 0 ? cli_error(&err) : EXIT_CODE_DONE;
@@ -145,11 +155,13 @@ const struct command command_report = {
     .details = N_("With a plan about its study: facts, scope, blocks, runs, estimate, method. "
                   "Without one about the newest runs. Every figure carries the mark of how it is "
                   "known."),
-    .usage = N_("[--format markdown|json|csv] [--for WHOM] [-o FILE] [options]"),
-    .examples = N_("probelauf report -o report.md  # to hand over\n"
-                   "probelauf report --format csv -o figures.csv  # for a spreadsheet\n"
-                   "probelauf report --for generic -o request.md  # to ask for machines\n"
-                   "probelauf report --json  # for programs\n"),
+    .usage = N_("[--format markdown|html|json|csv] [--for WHOM] [-o FILE] [options]"),
+    .examples =
+        N_("probelauf report -o report.md  # to hand over\n"
+           "probelauf report --format html -o report.html  # one page with drawings, to show\n"
+           "probelauf report --format csv -o figures.csv  # for a spreadsheet\n"
+           "probelauf report --for generic -o request.md  # to ask for machines\n"
+           "probelauf report --json  # for programs\n"),
     .options = report_options,
     .min_args = 0,
     .max_args = 0,

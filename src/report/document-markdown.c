@@ -106,9 +106,7 @@ static void legend(struct strbuf *out) {
     }
 }
 
-void report_document_markdown(const struct report_document *document, struct strbuf *ret_out) {
-    AUTO_STRBUF struct strbuf raw = STRBUF_INIT;
-    struct strbuf *out = &raw;
+void document_markdown_front(const struct report_document *document, struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
     title(document, out);
     strbuf_add_str(out, "**");
@@ -119,23 +117,40 @@ void report_document_markdown(const struct report_document *document, struct str
         document_markdown_short(document, out);
     notes(document, out);
     document_markdown_decision(document, out);
-    if (document->study) {
-        document_markdown_study(document, out);
-        document_markdown_blocks(document, out);
-    }
-    if (document->estimate)
-        document_markdown_estimate(document, out);
+    if (!document->study)
+        return;
+    document_markdown_study(document, out);
+    document_markdown_blocks(document, out);
+}
+
+void document_markdown_review(const struct report_document *document, struct strbuf *out) {
     if (document->review)
         report_review_markdown(document->review, out);
+}
+
+void document_markdown_middle(const struct report_document *document, struct strbuf *out) {
     if (document->study) {
         document_markdown_sessions(document, out);
         document_markdown_ground(document, out);
     }
     document_markdown_rules(document, out);
-    document_markdown_runs(document, out);
+}
+
+void document_markdown_back(const struct report_document *document, struct strbuf *out) {
     document_markdown_method(document, out);
     if (!document->study)
         without_plan(out);
     legend(out);
+}
+
+void report_document_markdown(const struct report_document *document, struct strbuf *ret_out) {
+    AUTO_STRBUF struct strbuf raw = STRBUF_INIT;
+    document_markdown_front(document, &raw);
+    if (document->estimate)
+        document_markdown_estimate(document, &raw);
+    document_markdown_review(document, &raw);
+    document_markdown_middle(document, &raw);
+    document_markdown_runs(document, &raw);
+    document_markdown_back(document, &raw);
     markdown_finish(&raw, ret_out);
 }

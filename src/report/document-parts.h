@@ -49,6 +49,14 @@ const bool *document_firsts(const struct study *study, struct arena *arena);
 size_t document_results(const struct study *study, struct arena *arena,
                         struct document_result **ret_results);
 
+/* The whole, in this order: what comes before the estimate, the estimate (below), the review, what
+ * it stands on, the runs (below), method and marks. A part that a document does not have adds
+ * nothing. */
+void document_markdown_front(const struct report_document *document, struct strbuf *out);
+void document_markdown_review(const struct report_document *document, struct strbuf *out);
+void document_markdown_middle(const struct report_document *document, struct strbuf *out);
+void document_markdown_back(const struct report_document *document, struct strbuf *out);
+
 void document_markdown_results(const struct report_document *document, struct strbuf *out);
 /* The decision, and further below all its rules; nothing without a plan. */
 void document_markdown_decision(const struct report_document *document, struct strbuf *out);

@@ -81,7 +81,7 @@ struct estimate_maker {
     uint64_t seed;
     size_t draws;
     struct simulate_common *common; /* to all conditions, of this seed and these draws */
-    struct estimate_rule *rules; /* --set first, the last of them first; then the plan's */
+    struct estimate_rule *rules;    /* --set first, the last of them first; then the plan's */
     size_t rule_count;
     const struct forecast_class *class; /* NULL: none is assumed */
     const struct condition_model *class_model;

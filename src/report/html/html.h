@@ -17,36 +17,50 @@ typedef int report_html_series_fn(void *context, const struct run *run, struct r
 struct report_html_options {
     report_html_series_fn *series; /* NULL: no timelines, and the page says so */
     void *context;
-    /* NULL: a file of its own, with style and script inside. Else the page is one that `serve`
-     * answers with: style and script come from the server, runs are links below this path ("/"). */
-    const char *live;
+    size_t timelines; /* of the newest runs shown at most so many in full; 0: 50 */
 };
 
 /* A whole page: verdict and notes; facts; scope; blocks; runs with timelines; estimate; planned and
  * actual; cost; decision path; calibration; method and blind spots. */
 void report_document_html(const struct report_document *document,
                           const struct report_html_options *options, struct strbuf *out);
+/* The document of report_for_markdown as a page. */
+void report_for_html(const struct report_document *document, const char *name, struct strbuf *out);
 /* A whole page of one run that was loaded with its series. */
 void report_run_html(const struct run *run, const struct report_html_options *options,
                      struct strbuf *out);
 
-/* ---- what pages are made of; for report/html and serve ---- */
-
-enum html_nav { HTML_NAV_STUDY = 0, HTML_NAV_RUNS, HTML_NAV_RUN };
-/* From the doctype to the begin of <main>, and from its end. title: plain text. */
-void html_begin_page(const char *title, enum html_nav nav,
-                     const struct report_html_options *options, struct strbuf *out);
-void html_end_page(const struct report_html_options *options, struct strbuf *out);
+/* ---- what pages are made of; for report/html, report/plot and serve ---- */
 
 /* Text between tags, and within a quoted attribute. Control characters and whatever turns the
- * direction of text are shown as visible escapes, invalid UTF-8 as U+FFFD; beyond `max` characters
- * (0: no limit) it ends with "…" and how many are missing. */
+ * direction of text are shown as visible escapes (layout_add_plain). NULL adds nothing. */
 void html_add_text(struct strbuf *out, const char *text);
-void html_add_text_max(struct strbuf *out, const char *text, size_t max);
-void html_add_attribute(struct strbuf *out, const char *text);
+/* The same, cut behind `most` characters with "…" and how many are missing. */
+void html_add_text_most(struct strbuf *out, const char *text, size_t most);
 /* JSON within <script type="application/json">: "<", ">" and "&" are escaped as \u00xx. */
 void html_add_json(struct strbuf *out, const json_t *json);
+/* Marks of states get an element of their own: "[m]" is a mark wherever it stands. */
+void html_add_marked(struct strbuf *out, const char *text);
 
-/* <section id=… class=run>: facts, quantities, phases, timeline, incidents, notes of one run. */
-void html_add_run(const struct run *run, const struct report_html_options *options,
-                  struct strbuf *out);
+struct html_contents; /* headings of a page, for its table of contents */
+struct html_contents *html_contents_new(struct arena *arena);
+/* Adds a heading (level 2 or 3, plain text) and returns its id; in the arena. */
+const char *html_contents_add(struct html_contents *contents, unsigned level, const char *text);
+void html_add_contents(const struct html_contents *contents, struct strbuf *out);
+
+/*
+ * Markdown of report/markdown.h as HTML: sections by headings of level 2, tables that can be
+ * scrolled on their own, marks of states. Nothing in it becomes a link, and raw HTML is text.
+ * Closes every section it opens. figure: HTML for the end of the first section; may be NULL.
+ */
+void html_add_markdown(struct html_contents *contents, const char *markdown, size_t length,
+                       const char *figure, struct strbuf *out);
+
+/* From the doctype to <main>, and from there to the end. title: plain text, may be anything. */
+void html_begin_page(const char *title, struct strbuf *out);
+void html_end_page(struct strbuf *out);
+
+/* <section> of one run: quantities, phases, timeline, incidents. place: what it was for, or NULL.
+ */
+void html_add_run(const struct run *run, const char *place, struct html_contents *contents,
+                  const struct report_html_options *options, struct strbuf *out);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Plots as static SVG, written by the program: they are complete without a script, print well, and
- * carry <title>/<desc> for who cannot see them. Pure: numbers and words in, SVG text out. Colours
- * are CSS classes (web/style.css), never the only carrier of a meaning. What is open is drawn as
- * open (hatched, with its word), never as 0.
+ * Plots as static SVG, written by the program: complete without a script, printable, with <title>
+ * and <desc> for who cannot see them. Pure: numbers and words in, SVG text out. What it looks like
+ * is said by classes (web/style.css); colour is never the only carrier of a meaning. What was not
+ * read is hatched, never drawn as 0.
  */
 #pragma once
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "model/run.h"
@@ -15,46 +14,42 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- decimation: at most `columns` columns, each the least and the largest value of its time ----
- */
+/* ---- decimation: each column holds the least and the largest value of its time ---- */
+
 struct plot_column {
-    double time_s;   /* begin of the column */
     double min, max; /* NaN: nothing was read in it */
 };
-/* Peaks are kept exactly. A counter is turned into its rate per second first. Fills at most
- * `columns` entries over [start_s, end_s); returns how many. O(series->count). */
-size_t plot_decimate(const struct run_series *series, double start_s, double end_s, size_t columns,
-                     struct plot_column *ret);
+/* Peaks are kept exactly. A gauge holds until its next reading, where that is no more than four
+ * mean distances away; a counter becomes a rate per second, and one that falls gives none there.
+ * Fills `columns` entries over [0, end_s); returns whether any holds a value. end_s > 0. */
+bool plot_decimate(const struct run_series *series, double end_s, size_t columns,
+                   struct plot_column *ret);
 
-/* ---- ticks: 1, 2, 5 x 10^n; bytes by powers of 1024; time by 1, 2, 5, 10, 15, 30 s, min, h ----
- */
-enum plot_unit { PLOT_NUMBER = 0, PLOT_BYTES, PLOT_SECONDS, PLOT_SHARE, PLOT_BYTES_PER_SECOND };
-size_t plot_ticks(double low, double high, enum plot_unit unit, size_t at_most, double *ret);
-/* "1.5 GiB", "2 h 30 min" in the language of base/msg.h. In arena. */
-const char *plot_tick_text(double value, enum plot_unit unit, double step, struct arena *arena);
+/* ---- ticks ---- */
+
+enum plot_unit { PLOT_NUMBER = 0, PLOT_BYTES, PLOT_SECONDS, PLOT_SHARE, PLOT_RATE /* byte/s */ };
+#define PLOT_TICKS_MAX 12u
+/* From 0 to at least `high`, at most `most` steps (<= PLOT_TICKS_MAX - 1): 1, 2, 5 x 10^n; bytes by
+ * powers of two; time by what divides minutes and hours. Returns how many; 0 for high <= 0. */
+size_t plot_ticks(double high, enum plot_unit unit, size_t most, double ret[PLOT_TICKS_MAX]);
+void plot_add_value(struct strbuf *out, double value, enum plot_unit unit); /* "1.5 GiB" */
 
 /* ---- a run's timeline ---- */
 
-/* A <figure class="timeline" id="timeline-RUN"> for a run with its series: GPU memory quantities,
- * utilisation, host memory, CPU, I/O as panels over one time axis, phase bands and idle causes,
- * gaps hatched with their reason. Within it, when `zoom`, the data of the same curves (at most 2000
- * columns) as <script type="application/json" class="chart-data"> (docs/report.md, "Data of a
- * chart"). A run without series: a sentence. */
-void plot_timeline(const struct run *run, bool zoom, struct strbuf *out);
+/* A <figure> for a run with its series: memory of GPUs (each quantity a curve of its own, they are
+ * never added), their use, memory, CPU, input and output, network, as panels over one axis of
+ * time, with the phases above. Without any sample a sentence. */
+void plot_timeline(const struct run *run, struct strbuf *out);
 
 /* ---- rows of intervals: the estimate's components, planned against actual ---- */
+
 struct plot_interval {
     const char *label;
-    bool is_open;          /* nothing below is known; `note` says why */
+    bool is_open;          /* nothing below is known */
     double low, mid, high; /* low, high NaN: no interval */
-    double actual;         /* NaN: not known (yet) */
-    const char *note;      /* beside the row: "[e] 2 h 10 min to 3 h"; never NULL */
+    double actual;         /* NaN: not known */
+    const char *note;      /* the figure in words: "[e] 2 h (1.8 h to 3 h)"; never NULL */
 };
-/* One axis for all, from 0. title and description are for screen readers, too. */
-void plot_intervals(const char *title, const char *description, enum plot_unit unit,
-                    const struct plot_interval *rows, size_t count, struct strbuf *out);
-
-/* The distribution of futures: quantiles (ascending, probabilities beside) as a density strip with
- * p05, p50, p95 named. */
-void plot_distribution(const char *title, enum plot_unit unit, const double *probability,
-                       const double *value, size_t count, struct strbuf *out);
+/* A <figure>, one axis for all rows, from 0. Nothing without a known row. */
+void plot_intervals(const char *title, enum plot_unit unit, const struct plot_interval *rows,
+                    size_t count, struct strbuf *out);
