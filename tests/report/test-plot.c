@@ -67,9 +67,22 @@ static void a_counter_becomes_a_rate(void **state) {
     struct plot_column columns[8];
     plot_decimate(&series, 8.0, 8, columns);
     assert_true(columns[0].max == 5.0 && columns[1].min == 5.0);
-    assert_true(columns[3].max == 0.0);
-    assert_true(isnan(columns[5].max));
+    assert_true(columns[1].max == 5.0 && columns[2].max == 0.0 && columns[3].max == 0.0);
+    assert_true(isnan(columns[4].max) && isnan(columns[5].max));
     assert_true(columns[7].max == 2.0);
+}
+
+static void busy_is_of_the_window_before(void **state) {
+    (void)state;
+    double time_s[] = {1, 2, 3, 6, 7}, value[] = {0.9, 0.25, 0.5, 0.75, 1}; /* 3 to 6 s: unseen */
+    const struct run_series series = {
+        .name = GPU_SERIES_BUSY, .time_s = time_s, .value = value, .count = 5};
+    struct plot_column columns[8];
+    assert_true(plot_decimate(&series, 8.0, 8, columns));
+    assert_true(isnan(columns[0].max) && columns[1].max == 0.25 && columns[2].max == 0.5);
+    for (size_t c = 3; c < 6; c++)
+        assert_true(isnan(columns[c].max));
+    assert_true(columns[6].max == 1.0 && columns[6].min == 1.0 && isnan(columns[7].max));
 }
 
 static void ticks_are_round(void **state) {
@@ -148,9 +161,13 @@ static void a_day_of_eight_gpus_is_small(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peaks_are_kept),           cmocka_unit_test(what_was_not_read_is_open),
-        cmocka_unit_test(a_counter_becomes_a_rate), cmocka_unit_test(ticks_are_round),
-        cmocka_unit_test(names_are_no_markup),      cmocka_unit_test(a_day_of_eight_gpus_is_small),
+        cmocka_unit_test(peaks_are_kept),
+        cmocka_unit_test(what_was_not_read_is_open),
+        cmocka_unit_test(a_counter_becomes_a_rate),
+        cmocka_unit_test(busy_is_of_the_window_before),
+        cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(names_are_no_markup),
+        cmocka_unit_test(a_day_of_eight_gpus_is_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,14 @@
 /* Many samples into few columns, peaks kept (plot.h). */
 #include "report/plot/plot.h"
 
+#include "model/gpu-series.h"
+
 #include <math.h>
+#include <string.h>
 
 #define HOLD_TICKS 4.0 /* a reading holds for so many mean distances, then nothing was read */
+#define WINDOW_MAX_S \
+    1.25 /* the longest window of a driver (docs/measurement.md, "Busy and idle") */
 
 static size_t column_of(double time_s, double end_s, size_t columns) {
     double at = time_s / end_s * (double)columns;
@@ -24,11 +29,13 @@ static void widen(struct plot_column *column, double value) {
         column->max = value;
 }
 
-/* The columns of [from_s, to_s]; none of them before `first`. */
+/* The columns of [from_s, to_s): one that begins at to_s holds nothing of it. */
 static void hold(struct plot_column *ret, double end_s, size_t columns, double from_s, double to_s,
                  double value) {
-    size_t last = column_of(to_s, end_s, columns);
-    for (size_t c = column_of(from_s, end_s, columns); c <= last; c++)
+    size_t first = column_of(from_s, end_s, columns), last = column_of(to_s, end_s, columns);
+    if (last > first && (double)last * end_s / (double)columns >= to_s)
+        last--;
+    for (size_t c = first; c <= last; c++)
         widen(&ret[c], value);
 }
 
@@ -74,10 +81,28 @@ static bool counter(const struct run_series *series, double end_s, size_t column
     return any;
 }
 
+/* A share of the time before its tick, which is the end of a window. What is farther from the tick
+ * before than a driver's window lasts was not seen, and the first one's begin is not told. */
+static bool windows(const struct run_series *series, double end_s, size_t columns,
+                    struct plot_column *ret) {
+    bool any = false;
+    for (size_t i = 1; i < series->count; i++) {
+        double from_s = series->time_s[i - 1], to_s = series->time_s[i], value = series->value[i];
+        if (!is_time(from_s) || !is_time(to_s) || !(to_s > from_s) ||
+            to_s - from_s > WINDOW_MAX_S || !isfinite(value))
+            continue;
+        hold(ret, end_s, columns, from_s, to_s, value);
+        any = true;
+    }
+    return any;
+}
+
 bool plot_decimate(const struct run_series *series, double end_s, size_t columns,
                    struct plot_column *ret) {
     for (size_t c = 0; c < columns; c++)
         ret[c] = (struct plot_column){NAN, NAN};
+    if (series->name && strcmp(series->name, GPU_SERIES_BUSY) == 0)
+        return windows(series, end_s, columns, ret);
     return series->is_counter ? counter(series, end_s, columns, ret)
                               : gauge(series, end_s, columns, ret);
 }

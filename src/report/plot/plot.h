@@ -20,7 +20,8 @@ struct plot_column {
     double min, max; /* NaN: nothing was read in it */
 };
 /* Peaks are kept exactly. A gauge holds until its next reading, where that is no more than four
- * mean distances away; a counter becomes a rate per second, and one that falls gives none there.
+ * mean distances away; a counter becomes a rate per second, and one that falls gives none there;
+ * a share of busy time holds in the window before its tick, and windows too long were not seen.
  * Fills `columns` entries over [0, end_s); returns whether any holds a value. end_s > 0. */
 bool plot_decimate(const struct run_series *series, double end_s, size_t columns,
                    struct plot_column *ret);
