@@ -14,6 +14,7 @@ load common
     has "ended: check 3, decide 4, check 3, check 0, decide 0"
     # what is handed over is there, in the language that was asked for
     cd walk/home/mini
+    grep -q "<!DOCTYPE html>" report.html
     grep -q "^# " report.md
     grep -q "Does half of the cache do?" justification.md
     grep -q "gemessen" bericht.md
