@@ -159,6 +159,33 @@ static void a_day_of_eight_gpus_is_small(void **state) {
     assert_non_null(strstr(strbuf_str(&out), "at most 131 GiB")); /* the peak, in words */
 }
 
+/* Three curves of each: none of the last one's is left out. */
+static void every_gpu_of_sixteen_is_drawn(void **state) {
+    (void)state;
+    static const char *const names[] = {GPU_SERIES_USED, GPU_SERIES_USED_MAX,
+                                        GPU_SERIES_PROCESS_USED};
+    enum { GPUS = 16, NAMES = 3 };
+    double time_s[] = {0, 1, 2}, value[] = {MIB, 2 * MIB, 3 * MIB};
+    AUTO_RUN struct run *run = build_empty();
+    run->wall = quantity_measured(UNIT_SECOND, 3, "test");
+    run->series_count = GPUS * NAMES;
+    run->series = arena_alloc(run->arena, run->series_count * sizeof *run->series);
+    for (size_t i = 0; i < run->series_count; i++)
+        run->series[i] = (struct run_series){names[i % NAMES],
+                                             UNIT_BYTE,
+                                             arena_printf(run->arena, "GPU-%zu", i / NAMES),
+                                             false,
+                                             time_s,
+                                             value,
+                                             3};
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    plot_timeline(run, &out);
+    size_t said = 0;
+    for (const char *at = strbuf_str(&out); (at = strstr(at, ": at most ")); at++)
+        said++;
+    assert_int_equal(said, GPUS * NAMES);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(peaks_are_kept),
@@ -168,6 +195,7 @@ int main(void) {
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(names_are_no_markup),
         cmocka_unit_test(a_day_of_eight_gpus_is_small),
+        cmocka_unit_test(every_gpu_of_sixteen_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

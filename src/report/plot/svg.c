@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-#define TEXT_MOST 110u /* characters that stand beside one another in a drawing */
+#define DESC_MOST 8000u /* of a description: the words for three curves of each of sixteen GPUs */
+#define TEXT_MOST 110u  /* characters that stand beside one another in a drawing */
 
 void svg_begin(struct strbuf *out, const char *kind, int height, const char *title,
                const char *description) {
@@ -15,7 +16,7 @@ void svg_begin(struct strbuf *out, const char *kind, int height, const char *tit
                   kind, PLOT_WIDTH, height);
     html_add_text(out, title);
     strbuf_add_str(out, "</title>\n<desc>");
-    html_add_text(out, description);
+    html_add_text_most(out, description, DESC_MOST);
     strbuf_add_str(out, "</desc>\n");
 }
 

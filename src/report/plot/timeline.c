@@ -18,7 +18,7 @@
 #define PANEL      150
 #define SPACE      18
 #define AXIS       52
-#define CURVES_MAX 32u /* of a panel: four of each of eight GPUs */
+#define CURVES_MAX 64u /* of a panel: four of each of sixteen GPUs */
 #define STYLES     8u  /* classes curve-0 … curve-7: colour and dashes */
 
 /* ---- what is drawn ---- */
