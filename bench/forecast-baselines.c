@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sf_psi.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
@@ -20,9 +21,9 @@
 #define LOGNORMAL_DRAWS 4000
 #define NONE            ((struct forecast_answer){NAN, NAN, NAN})
 
-static const char *const names[] = {"t-interval",    "lognormal",     "pooled-empirical",
-                                    "shrunk-source", "shrunk-family", "mean",
-                                    "median",        "last",          "minimum"};
+static const char *const names[] = {
+    "t-interval", "lognormal", "pooled-empirical", "shrunk-source", "shrunk-family", "mean",
+    "median",     "last",      "minimum",          "hindsight"};
 _Static_assert(ARRAY_LENGTH(names) == FORECAST_BASELINE_COUNT_, "a name for each baseline");
 static const char *const matrix_names[] = {"plain-sum", "quadrature"};
 _Static_assert(ARRAY_LENGTH(matrix_names) == FORECAST_MATRIX_BASELINE_COUNT_, "a name for each");
@@ -31,6 +32,7 @@ _Static_assert(ARRAY_LENGTH(matrix_names) == FORECAST_MATRIX_BASELINE_COUNT_, "a
 struct group_spread {
     const char *family;
     double variance; /* of the logs of its ok runs */
+    double freedom;
 };
 
 struct forecast_history {
@@ -119,7 +121,8 @@ static void learn_groups(struct forecast_history *history, const struct forecast
         if (count < 2)
             continue;
         history->groups[history->group_count++] = (struct group_spread){
-            group->family, squares_of_logs(group->ok_seconds, count) / (double)(count - 1)};
+            group->family, squares_of_logs(group->ok_seconds, count) / (double)(count - 1),
+            (double)(count - 1)};
     }
 }
 
@@ -154,9 +157,58 @@ static double median_variance(const struct forecast_history *history, const char
     return count < FORECAST_SHRUNK_LEAST ? NAN : gsl_stats_median(variances, 1, count);
 }
 
-static double family_variance(const struct forecast_history *history, const char *family) {
+struct prior {
+    double variance; /* NaN: too few groups */
+    double freedom;  /* infinite: the groups differ no more than by chance */
+};
+
+/* The x whose trigamma is y, by Newton on 1 / trigamma, which is nearly straight (Smyth 2004). */
+static double trigamma_inverse(double y) {
+    double x = 0.5 + 1.0 / y;
+    for (int i = 0; i < 50; i++) {
+        double at = gsl_sf_psi_1(x);
+        double step = at * (1.0 - at / y) / gsl_sf_psi_n(2, x);
+        x += step;
+        if (fabs(step) < 1e-10 * x)
+            break;
+    }
+    return x;
+}
+
+/* Of the groups of the family (NULL: of all), by mean and variance of the logarithms of their
+ * variances. */
+static struct prior fit_prior(const struct forecast_history *history, const char *family) {
+    AUTO_FREE double *logs = mem_alloc((history->group_count + 1) * sizeof *logs);
+    double by_chance = 0.0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < history->group_count; i++) {
+        const struct group_spread *group = &history->groups[i];
+        double half = 0.5 * group->freedom;
+        if (family != NULL && strcmp(group->family, family) != 0)
+            continue;
+        logs[count++] = log(group->variance) - gsl_sf_psi(half) + log(half);
+        by_chance += gsl_sf_psi_1(half);
+    }
+    if (count < FORECAST_SHRUNK_LEAST)
+        return (struct prior){NAN, NAN};
+    double mean = gsl_stats_mean(logs, 1, count);
+    double beyond = gsl_stats_variance(logs, 1, count) - by_chance / (double)count;
+    if (!(beyond > 0.0))
+        return (struct prior){exp(mean), INFINITY};
+    double half = trigamma_inverse(beyond);
+    return (struct prior){exp(mean + gsl_sf_psi(half) - log(half)), 2.0 * half};
+}
+
+static struct prior family_prior(const struct forecast_history *history, const char *family) {
+    struct prior prior = fit_prior(history, family);
+    return isnan(prior.variance) ? fit_prior(history, NULL) : prior;
+}
+
+static struct prior hindsight(const struct forecast_history *history, const char *family) {
     double variance = median_variance(history, family);
-    return isnan(variance) ? median_variance(history, NULL) : variance;
+    return (struct prior){isnan(variance) ? median_variance(history, NULL) : variance,
+                          FORECAST_SHRINKAGE_FREEDOM};
 }
 
 /* ---- the baselines ---- */
@@ -191,14 +243,17 @@ static struct forecast_answer pooled(const struct forecast_history *history,
                                     pred * history->ratio_high[k - 1]};
 }
 
-static struct forecast_answer shrunk(double prior, const struct forecast_group *group, size_t k) {
+static struct forecast_answer shrunk(struct prior prior, const struct forecast_group *group,
+                                     size_t k) {
     double m = (double)forecast_group_later_count(group, k);
-    if (isnan(prior))
+    if (isnan(prior.variance))
         return NONE;
-    double freedom = FORECAST_SHRINKAGE_FREEDOM + (double)(k - 1);
+    double freedom = prior.freedom + (double)(k - 1);
     double own = k > 1 ? squares_of_logs(group->ok_seconds, k) : 0.0;
-    double variance = (FORECAST_SHRINKAGE_FREEDOM * prior + own) / freedom;
-    double half = gsl_cdf_tdist_Pinv(UPPER, freedom) * sqrt(variance * (1.0 / (double)k + 1.0 / m));
+    bool is_known = isinf(freedom);
+    double variance = is_known ? prior.variance : (prior.freedom * prior.variance + own) / freedom;
+    double factor = is_known ? gsl_cdf_ugaussian_Pinv(UPPER) : gsl_cdf_tdist_Pinv(UPPER, freedom);
+    double half = factor * sqrt(variance * (1.0 / (double)k + 1.0 / m));
     double pred = m * exp(mean_of_logs(group->ok_seconds, k));
     return (struct forecast_answer){pred, pred * exp(-half), pred * exp(half)};
 }
@@ -219,9 +274,9 @@ struct forecast_answer forecast_baseline_answer(enum forecast_baseline baseline,
     case FORECAST_BASELINE_POOLED:
         return pooled(history, group, k);
     case FORECAST_BASELINE_SHRUNK_SOURCE:
-        return shrunk(median_variance(history, NULL), group, k);
+        return shrunk(fit_prior(history, NULL), group, k);
     case FORECAST_BASELINE_SHRUNK_FAMILY:
-        return shrunk(family_variance(history, group->family), group, k);
+        return shrunk(family_prior(history, group->family), group, k);
     case FORECAST_BASELINE_MEAN:
         return naive(gsl_stats_mean(group->ok_seconds, 1, k), group, k);
     case FORECAST_BASELINE_MEDIAN:
@@ -230,6 +285,8 @@ struct forecast_answer forecast_baseline_answer(enum forecast_baseline baseline,
         return naive(group->ok_seconds[k - 1], group, k);
     case FORECAST_BASELINE_MINIMUM:
         return naive(gsl_stats_min(group->ok_seconds, 1, k), group, k);
+    case FORECAST_BASELINE_HINDSIGHT:
+        return shrunk(hindsight(history, group->family), group, k);
     case FORECAST_BASELINE_COUNT_:
         break;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What people use today to say how long further runs take, for comparison with our forecast: five
- * intervals and four naive points. Each forecasts the sum of the m ok runs of a group behind its
- * first k, from these k and, where said, from other groups of the source (the history). Which runs
- * of the target are used: the first k ok ones, nothing else. Seconds; what a method cannot say is
- * NAN.
+ * intervals and four naive points, and one that knows the outcome. Each forecasts the sum of the m
+ * ok runs of a group behind its first k, from these k and, where said, from other groups of the
+ * source (the history). Which runs of the target are used: the first k ok ones, nothing else.
+ * Seconds; what a method cannot say is NAN.
  */
 #pragma once
 
@@ -27,8 +27,9 @@ enum forecast_baseline {
      * history's groups at the same k; from FORECAST_POOLED_LEAST such groups on. */
     FORECAST_BASELINE_POOLED,
     /* Student's t on the log scale around the mean of the first k logs; their variance is pooled
-     * with the median variance of the source's groups, which counts as FORECAST_SHRINKAGE_FREEDOM
-     * degrees of freedom; from k = 1, and three groups with two runs. */
+     * with that of the source's groups: a scaled inverse chi-square fitted to their variances by
+     * moments of their logarithms (Smyth 2004, "Linear models and empirical Bayes methods"); from
+     * k = 1, and three groups with two runs. */
     FORECAST_BASELINE_SHRUNK_SOURCE,
     /* The same with the groups of its family; where they are fewer than three, the source's. */
     FORECAST_BASELINE_SHRUNK_FAMILY,
@@ -37,11 +38,16 @@ enum forecast_baseline {
     FORECAST_BASELINE_MEDIAN,
     FORECAST_BASELINE_LAST,
     FORECAST_BASELINE_MINIMUM,
+    /* As shrunk to the family, but the prior is the median variance and counts as
+     * FORECAST_SHRINKAGE_FREEDOM degrees of freedom: chosen by looking at the scores on the records
+     * that it is scored on, which nobody can do beforehand. Shown, and no peer. */
+    FORECAST_BASELINE_HINDSIGHT,
     FORECAST_BASELINE_COUNT_,
 };
 enum {
     FORECAST_BASELINE_FIRST_NAIVE = FORECAST_BASELINE_MEAN, /* those before it have intervals */
-    FORECAST_POOLED_LEAST = 20,                             /* fewer groups show no 5 % quantile */
+    FORECAST_BASELINE_LAST_NAIVE = FORECAST_BASELINE_MINIMUM,
+    FORECAST_POOLED_LEAST = 20, /* fewer groups show no 5 % quantile */
     FORECAST_SHRUNK_LEAST = 3,
     FORECAST_SHRINKAGE_FREEDOM = 4, /* of 2, 4, 8: the strongest at k = 2 and 3 on our data */
 };

@@ -137,9 +137,12 @@ static void add_groups(struct strbuf *out, const struct forecast_result *result)
     struct view intervals = {
         result->groups, result->groups, forecast_method_name, 1, 1 + FORECAST_BASELINE_FIRST_NAIVE,
         result->least};
-    struct view naive = {result->groups,        result->groups,
-                         forecast_method_name,  1 + FORECAST_BASELINE_FIRST_NAIVE,
-                         FORECAST_METHOD_COUNT, result->least};
+    struct view naive = {result->groups,
+                         result->groups,
+                         forecast_method_name,
+                         1 + FORECAST_BASELINE_FIRST_NAIVE,
+                         2 + FORECAST_BASELINE_LAST_NAIVE,
+                         result->least};
 
     if (result->has_ours)
         add_ours(out, result);

@@ -67,8 +67,8 @@ size_t forecast_best_naive(const struct forecast_result *result) {
     size_t best = FORECAST_METHOD_COUNT;
     double lowest = HUGE_VAL;
 
-    for (size_t method = 1 + FORECAST_BASELINE_FIRST_NAIVE; method < FORECAST_METHOD_COUNT;
-         method++) {
+    for (size_t method = 1 + FORECAST_BASELINE_FIRST_NAIVE;
+         method <= 1 + FORECAST_BASELINE_LAST_NAIVE; method++) {
         double mean = forecast_mean_mdape(result, method);
         if (mean < lowest) {
             lowest = mean;
@@ -84,7 +84,7 @@ static double naive_mdape(const struct forecast_result *result, size_t source, s
     double lowest = HUGE_VAL;
     if (column < FORECAST_METHOD_COUNT)
         return mdape(result, source, k, column);
-    for (size_t m = 1 + FORECAST_BASELINE_FIRST_NAIVE; m < FORECAST_METHOD_COUNT; m++)
+    for (size_t m = 1 + FORECAST_BASELINE_FIRST_NAIVE; m <= 1 + FORECAST_BASELINE_LAST_NAIVE; m++)
         lowest = fmin(lowest, mdape(result, source, k, m));
     return lowest;
 }
@@ -168,6 +168,10 @@ static void judge_mdape(const struct forecast_result *result, struct list *list)
     add(list, worst, 0.0, MDAPE_WORST_MOST, "MdAPE to each cell's best naive one, worst cell");
 }
 
+static double score_of(const struct forecast_result *result, size_t k, size_t method) {
+    return forecast_table_summary(result->groups, result->groups, k, method, result->least).score;
+}
+
 static void judge_halves(const struct forecast_result *result, struct list *list) {
     for (size_t k = 1; k <= FORECAST_K_MAX; k++) {
         struct forecast_summary ours = forecast_table_summary(result->groups, result->groups, k,
@@ -179,18 +183,18 @@ static void judge_halves(const struct forecast_result *result, struct list *list
         "cells of source and k off 90 %% by more than 5 points and 2.6 SE");
     for (size_t k = 1; k <= FORECAST_K_MAX; k++) {
         size_t best = forecast_best_baseline(result, k);
-        double ours = forecast_table_summary(result->groups, result->groups, k,
-                                             FORECAST_METHOD_OURS, result->least)
-                          .score;
-        double theirs =
-            best < FORECAST_METHOD_COUNT
-                ? forecast_table_summary(result->groups, result->groups, k, best, result->least)
-                      .score
-                : NAN;
-        add(list, ours / theirs, 0.0, score_ratio_most[k - 1],
+        bool any = best < FORECAST_METHOD_COUNT;
+        double theirs = any ? score_of(result, k, best) : NAN;
+        add(list, score_of(result, k, FORECAST_METHOD_OURS) / theirs, 0.0, score_ratio_most[k - 1],
             "k=%zu: interval score to that of the best baseline (%s, %.3f)", k,
-            best < FORECAST_METHOD_COUNT ? forecast_method_name(best) : "none", theirs);
+            any ? forecast_method_name(best) : "none", theirs);
     }
+    for (size_t k = 1; k <= FORECAST_K_MAX; k++)
+        add(list,
+            score_of(result, k, FORECAST_METHOD_OURS) /
+                score_of(result, k, 1 + FORECAST_BASELINE_HINDSIGHT),
+            0.0, HUGE_VAL,
+            "k=%zu: interval score to that of a prior chosen in hindsight; no demand", k);
     judge_mdape(result, list);
 }
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,7 @@
 
 #include "near.h"
 
-enum { RUNS_MAX = 8, GROUPS_MAX = 64 };
+enum { RUNS_MAX = 8, GROUPS_MAX = 256 };
 
 /* Groups made here; what the baselines read of them. */
 struct made {
@@ -118,21 +119,19 @@ static void make_law(struct made *made, size_t groups, double spread, const char
             2);
 }
 
-static void test_shrunk_has_the_median_variance(void **state) {
+static void test_hindsight_has_the_median_variance(void **state) {
     (void)state;
     static struct made made;
     static const double seconds[] = {100.0, 110.0, 100.0, 100.0};
     struct forecast_group group = group_of(seconds, 2);
 
     for (int i = 0; i < FORECAST_SHRUNK_LEAST; i++) {
-        assert_true(
-            isnan(answer_of(FORECAST_BASELINE_SHRUNK_SOURCE, &made.source, &group, 1).pred));
+        assert_true(isnan(answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1).pred));
         make_law(&made, 1, 0.05, "f");
     }
     for (int i = 0; i < 4; i++)
         put_group(&made, "f", seconds, 1); /* one run has no spread */
-    struct forecast_answer answer =
-        answer_of(FORECAST_BASELINE_SHRUNK_SOURCE, &made.source, &group, 1);
+    struct forecast_answer answer = answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
     /* one run before, one after: the variances of both */
     double half = gsl_cdf_tdist_Pinv(0.95, 4.0) * sqrt(0.05 * 0.05 / 2.0) * sqrt(2.0);
     assert_near(answer.pred, 100.0, 1e-9);
@@ -140,13 +139,38 @@ static void test_shrunk_has_the_median_variance(void **state) {
     assert_near(log(answer.pred / answer.lo), half, 1e-9);
     /* two before, two after; the own squares join the history's */
     group = group_of(seconds, 4);
-    answer = answer_of(FORECAST_BASELINE_SHRUNK_FAMILY, &made.source, &group, 2);
+    answer = answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 2);
     double own = log(1.1) * log(1.1) / 2.0;
     half = gsl_cdf_tdist_Pinv(0.95, 5.0) * sqrt((4.0 * 0.05 * 0.05 / 2.0 + own) / 5.0);
     assert_near(answer.pred, 2.0 * sqrt(100.0 * 110.0), 1e-9);
     assert_near(log(answer.hi / answer.pred), half, 1e-9);
-    assert_true(isnan(answer_of(FORECAST_BASELINE_SHRUNK_SOURCE, NULL, &group, 1).pred));
-    assert_true(isnan(answer_of(FORECAST_BASELINE_SHRUNK_FAMILY, NULL, &group, 1).pred));
+    assert_true(isnan(answer_of(FORECAST_BASELINE_HINDSIGHT, NULL, &group, 1).pred));
+}
+
+/* Groups whose variance is drawn as the prior says it: the fit finds its location and freedom. */
+static void test_shrunk_finds_the_prior(void **state) {
+    (void)state;
+    enum { RUNS = 6 };
+    const double freedom = 8.0, variance = 0.04;
+    static struct made made;
+    gsl_rng *random = gsl_rng_alloc(gsl_rng_mt19937);
+    for (size_t g = 0; g < 250; g++) {
+        double sd = sqrt(variance * freedom / gsl_ran_chisq(random, freedom));
+        double seconds[RUNS];
+        for (size_t i = 0; i < RUNS; i++)
+            seconds[i] = 1e6 * exp(sd * gsl_ran_gaussian(random, 1.0));
+        put_group(&made, "f", seconds, RUNS);
+    }
+    gsl_rng_free(random);
+    static const double seconds[] = {100.0, 110.0};
+    struct forecast_group group = group_of(seconds, 2);
+    struct forecast_answer answer =
+        answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
+    double half = gsl_cdf_tdist_Pinv(0.95, freedom) * sqrt(2.0 * variance);
+    assert_near(log(answer.hi / answer.pred) / half, 1.0, 0.15);
+    answer = answer_of(FORECAST_BASELINE_SHRUNK_FAMILY, &made.source, &group, 1);
+    assert_near(log(answer.hi / answer.pred) / half, 1.0, 0.15);
+    assert_true(isnan(answer_of(FORECAST_BASELINE_HINDSIGHT, NULL, &group, 1).pred));
 }
 
 static void test_equal_readings_are_not_certainty(void **state) {
@@ -158,7 +182,7 @@ static void test_equal_readings_are_not_certainty(void **state) {
     for (int i = 0; i < FORECAST_SHRUNK_LEAST; i++)
         put_group(&made, "f", seconds, 2); /* read in whole seconds: a step of 1 in 10 */
     struct forecast_answer answer =
-        answer_of(FORECAST_BASELINE_SHRUNK_SOURCE, &made.source, &group, 1);
+        answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
     double half = gsl_cdf_tdist_Pinv(0.95, 4.0) * 0.1 / sqrt(12.0) * sqrt(2.0);
     assert_near(log(answer.hi / answer.pred), half, 1e-9);
 }
@@ -242,7 +266,8 @@ int main(void) {
         cmocka_unit_test(test_t_interval),
         cmocka_unit_test(test_lognormal),
         cmocka_unit_test(test_pooled),
-        cmocka_unit_test(test_shrunk_has_the_median_variance),
+        cmocka_unit_test(test_hindsight_has_the_median_variance),
+        cmocka_unit_test(test_shrunk_finds_the_prior),
         cmocka_unit_test(test_equal_readings_are_not_certainty),
         cmocka_unit_test(test_family_has_its_own_spread),
         cmocka_unit_test(test_naive),
