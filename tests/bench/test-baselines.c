@@ -164,8 +164,7 @@ static void test_shrunk_finds_the_prior(void **state) {
     gsl_rng_free(random);
     static const double seconds[] = {100.0, 110.0};
     struct forecast_group group = group_of(seconds, 2);
-    struct forecast_answer answer =
-        answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
+    struct forecast_answer answer = answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
     double half = gsl_cdf_tdist_Pinv(0.95, freedom) * sqrt(2.0 * variance);
     assert_near(log(answer.hi / answer.pred) / half, 1.0, 0.15);
     answer = answer_of(FORECAST_BASELINE_SHRUNK_FAMILY, &made.source, &group, 1);
@@ -181,8 +180,7 @@ static void test_equal_readings_are_not_certainty(void **state) {
 
     for (int i = 0; i < FORECAST_SHRUNK_LEAST; i++)
         put_group(&made, "f", seconds, 2); /* read in whole seconds: a step of 1 in 10 */
-    struct forecast_answer answer =
-        answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
+    struct forecast_answer answer = answer_of(FORECAST_BASELINE_HINDSIGHT, &made.source, &group, 1);
     double half = gsl_cdf_tdist_Pinv(0.95, 4.0) * 0.1 / sqrt(12.0) * sqrt(2.0);
     assert_near(log(answer.hi / answer.pred), half, 1e-9);
 }
