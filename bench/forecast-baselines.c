@@ -255,6 +255,8 @@ static struct forecast_answer shrunk(struct prior prior, const struct forecast_g
     double factor = is_known ? gsl_cdf_ugaussian_Pinv(UPPER) : gsl_cdf_tdist_Pinv(UPPER, freedom);
     double half = factor * sqrt(variance * (1.0 / (double)k + 1.0 / m));
     double pred = m * exp(mean_of_logs(group->ok_seconds, k));
+    if (!isfinite(pred * exp(half))) /* a prior of less than one degree of freedom */
+        return (struct forecast_answer){pred, NAN, NAN};
     return (struct forecast_answer){pred, pred * exp(-half), pred * exp(half)};
 }
 

@@ -193,8 +193,8 @@ static void judge_halves(const struct forecast_result *result, struct list *list
         add(list,
             score_of(result, k, FORECAST_METHOD_OURS) /
                 score_of(result, k, 1 + FORECAST_BASELINE_HINDSIGHT),
-            0.0, HUGE_VAL,
-            "k=%zu: interval score to that of a prior chosen in hindsight; no demand", k);
+            0.0, 100.0, "k=%zu: interval score to that of a prior chosen in hindsight; no demand",
+            k);
     judge_mdape(result, list);
 }
 

@@ -88,7 +88,7 @@ sys.exit(not ('"$1"'))' <<<"$output"
     halves
     run score "${parts[@]}" --json --min-groups 45
     json "[c['cases'] for c in d['cells']] == [48] * 3 + [44] * 3"
-    json "all(s['sources'] == 1 for s in d['summary']) and len(d['summary']) == 25" # t and lognormal not at k = 1
+    json "all(s['sources'] == 1 for s in d['summary']) and len(d['summary']) == 28" # t and lognormal not at k = 1
     json "d['verdicts'] == [] and 'missing' not in d"
 }
 
