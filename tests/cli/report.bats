@@ -192,7 +192,7 @@ assert seen > 5, seen'
 }
 
 @test "what is offered is what there is" {
-    run -2 probelauf report --format html
+    run -2 probelauf report --format pdf
     fails 2 usage-bad-value
     run -2 probelauf report --json --format csv
     fails 2 usage-conflict

@@ -38,6 +38,25 @@ static void long_ones_say_what_is_missing(void **state) {
     assert_string_equal(strbuf_str(&out) + 30, " … (9990 characters more)");
 }
 
+static void long_ones_are_cut_wherever_they_stand(void **state) {
+    (void)state;
+    char text[10001];
+    memset(text, 'x', 10000);
+    text[10000] = '\0';
+    AUTO_STRBUF struct strbuf out = STRBUF_INIT;
+    html_add_marked(&out, text);
+    assert_true(out.length < 2100);
+    assert_non_null(strstr(strbuf_str(&out), " … (8000 characters more)"));
+    memcpy(text + 1998, "[m]", 3); /* a mark at the edge stays whole */
+    strbuf_clear(&out);
+    html_add_marked(&out, text);
+    assert_non_null(strstr(strbuf_str(&out), "[m]</span> … (7999 characters more)"));
+    memcpy(text, "[?]", 4);
+    strbuf_clear(&out);
+    html_add_marked(&out, text);
+    assert_string_equal(strbuf_str(&out), "<span class=\"mark open\">[?]</span>");
+}
+
 static void json_ends_no_element(void **state) {
     (void)state;
     AUTO_JSON json_t *json = json_pack("{s:s}", "a", "</script><!--&");
@@ -123,7 +142,7 @@ static void the_policy_allows_what_is_in_it_alone(void **state) {
                    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
                    "style-src 'sha256-");
     str_add_base64(&expected, digest, sizeof digest);
-    html_begin_page("<t>", &page);
+    html_begin_page("<t>", NULL, &page);
     html_end_page(&page);
     assert_non_null(strstr(strbuf_str(&page), strbuf_str(&expected)));
     assert_non_null(strstr(strbuf_str(&page), "<title>&lt;t&gt;</title>"));
@@ -135,6 +154,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_stay_text),
         cmocka_unit_test(long_ones_say_what_is_missing),
+        cmocka_unit_test(long_ones_are_cut_wherever_they_stand),
         cmocka_unit_test(json_ends_no_element),
         cmocka_unit_test(markdown_becomes_sections),
         cmocka_unit_test(nothing_becomes_a_link_or_raw),

@@ -149,8 +149,7 @@ void report_document_html(const struct report_document *document,
     add_runs(&page);
     add_part(&page, document_markdown_back, NULL);
     const char *title = document->study ? document->study->input->plan->study.title : NULL;
-    html_begin_page(title ? title : _("Report"), out);
-    html_add_contents(page.contents, out);
+    html_begin_page(title ? title : _("Report"), page.contents, out);
     strbuf_add(out, strbuf_str(&body), body.length);
     html_end_page(out);
 }
@@ -160,7 +159,7 @@ void report_for_html(const struct report_document *document, const char *name, s
     AUTO_STRBUF struct strbuf markdown = STRBUF_INIT;
     const char *title = document->study ? document->study->input->plan->study.title : NULL;
     report_for_markdown(document, name, &markdown);
-    html_begin_page(title ? title : _("Report"), out);
+    html_begin_page(title ? title : _("Report"), NULL, out);
     html_add_markdown(html_contents_new(arena), strbuf_str(&markdown), markdown.length, NULL, out);
     html_end_page(out);
 }

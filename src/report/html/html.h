@@ -26,10 +26,6 @@ void report_document_html(const struct report_document *document,
                           const struct report_html_options *options, struct strbuf *out);
 /* The document of report_for_markdown as a page. */
 void report_for_html(const struct report_document *document, const char *name, struct strbuf *out);
-/* A whole page of one run that was loaded with its series. */
-void report_run_html(const struct run *run, const struct report_html_options *options,
-                     struct strbuf *out);
-
 /* ---- what pages are made of; for report/html, report/plot and serve ---- */
 
 /* Text between tags, and within a quoted attribute. Control characters and whatever turns the
@@ -46,7 +42,6 @@ struct html_contents; /* headings of a page, for its table of contents */
 struct html_contents *html_contents_new(struct arena *arena);
 /* Adds a heading (level 2 or 3, plain text) and returns its id; in the arena. */
 const char *html_contents_add(struct html_contents *contents, unsigned level, const char *text);
-void html_add_contents(const struct html_contents *contents, struct strbuf *out);
 
 /*
  * Markdown of report/markdown.h as HTML: sections by headings of level 2, tables that can be
@@ -56,8 +51,9 @@ void html_add_contents(const struct html_contents *contents, struct strbuf *out)
 void html_add_markdown(struct html_contents *contents, const char *markdown, size_t length,
                        const char *figure, struct strbuf *out);
 
-/* From the doctype to <main>, and from there to the end. title: plain text, may be anything. */
-void html_begin_page(const char *title, struct strbuf *out);
+/* From the doctype to <main>, and from there to the end. title: plain text, may be anything.
+ * contents: all headings of the page as links; NULL: none. */
+void html_begin_page(const char *title, const struct html_contents *contents, struct strbuf *out);
 void html_end_page(struct strbuf *out);
 
 /* <section> of one run: quantities, phases, timeline, incidents. place: what it was for, or NULL.

@@ -60,19 +60,24 @@ static size_t characters_of(const char *text) {
     return count;
 }
 
+/* "… (12 characters more)" where something was cut off. */
+static void add_rest(struct strbuf *out, const char *rest) {
+    size_t missing = characters_of(rest);
+    if (missing == 0)
+        return;
+    AUTO_FREE char *text = mem_printf(
+        msg_plural((unsigned long)missing, " … (%zu character more)", " … (%zu characters more)"),
+        missing);
+    strbuf_add_str(out, text);
+}
+
 void html_add_text_most(struct strbuf *out, const char *text, size_t most) {
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
     layout_add_plain(&plain, text, false);
     const char *begin = strbuf_str(&plain);
     size_t shown = bytes_of(begin, most);
     add_escaped(out, begin, shown);
-    if (begin[shown] == '\0')
-        return;
-    size_t missing = characters_of(begin + shown);
-    AUTO_FREE char *rest = mem_printf(
-        msg_plural((unsigned long)missing, " … (%zu character more)", " … (%zu characters more)"),
-        missing);
-    strbuf_add_str(out, rest);
+    add_rest(out, begin + shown);
 }
 
 void html_add_text(struct strbuf *out, const char *text) {
@@ -101,8 +106,8 @@ static const char *mark_at(const char *at) {
 void html_add_marked(struct strbuf *out, const char *text) {
     AUTO_STRBUF struct strbuf plain = STRBUF_INIT;
     layout_add_plain(&plain, text, false);
-    const char *at = strbuf_str(&plain), *begin = at;
-    for (; *at; at++) {
+    const char *at = strbuf_str(&plain), *begin = at, *end = at + bytes_of(at, LINE_MOST);
+    for (; at < end; at++) {
         const char *name = mark_at(at);
         if (!name)
             continue;
@@ -111,7 +116,9 @@ void html_add_marked(struct strbuf *out, const char *text) {
         at += 2;
         begin = at + 1;
     }
-    add_escaped(out, begin, (size_t)(at - begin));
+    if (begin < end)
+        add_escaped(out, begin, (size_t)(end - begin));
+    add_rest(out, begin < end ? end : begin);
 }
 
 void html_add_json(struct strbuf *out, const json_t *json) {
@@ -151,7 +158,7 @@ const char *html_contents_add(struct html_contents *contents, unsigned level, co
     return id;
 }
 
-void html_add_contents(const struct html_contents *contents, struct strbuf *out) {
+static void add_contents(const struct html_contents *contents, struct strbuf *out) {
     strbuf_add_str(out, "<nav class=\"contents\" aria-label=\"");
     html_add_text(out, _("Contents"));
     strbuf_add_str(out, "\">\n<ul>\n");
@@ -180,7 +187,7 @@ static void add_policy(const struct web_asset *style, const struct web_asset *sc
     strbuf_add_str(out, "\">\n");
 }
 
-void html_begin_page(const char *title, struct strbuf *out) {
+void html_begin_page(const char *title, const struct html_contents *contents, struct strbuf *out) {
     const struct web_asset *style = web_asset("style.css");
     strbuf_printf(out, "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n",
                   msg_language());
@@ -194,7 +201,10 @@ void html_begin_page(const char *title, struct strbuf *out) {
         strbuf_printf(out, "<style>%s</style>\n", style->text);
     strbuf_add_str(out, "</head>\n<body>\n<a class=\"skip\" href=\"#main\">");
     html_add_text(out, _("To the content"));
-    strbuf_add_str(out, "</a>\n<main id=\"main\">\n");
+    strbuf_add_str(out, "</a>\n");
+    if (contents)
+        add_contents(contents, out);
+    strbuf_add_str(out, "<main id=\"main\">\n");
 }
 
 void html_end_page(struct strbuf *out) {

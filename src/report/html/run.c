@@ -111,7 +111,10 @@ static void add_gaps(const struct run *run, struct strbuf *out) {
 static void add_figures(const struct run *run, struct strbuf *out) {
     strbuf_add_str(out, "<details>\n<summary>");
     html_add_text(out, _("All figures of this run"));
-    strbuf_add_str(out, "</summary>\n<div class=\"wide\"><table>\n<thead>\n<tr><th scope=\"col\">");
+    strbuf_add_str(out,
+                   "</summary>\n<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    html_add_text(out, _("All figures of this run"));
+    strbuf_add_str(out, "\">\n<table>\n<thead>\n<tr><th scope=\"col\">");
     html_add_text(out, _("figure"));
     strbuf_add_str(out, "</th><th scope=\"col\">");
     html_add_text(out, _("value"));
@@ -148,15 +151,4 @@ void html_add_run(const struct run *run, const char *place, struct html_contents
     add_gaps(run, out);
     add_figures(run, out);
     strbuf_add_str(out, "</article>\n");
-}
-
-void report_run_html(const struct run *run, const struct report_html_options *options,
-                     struct strbuf *out) {
-    AUTO_ARENA struct arena *arena = arena_new();
-    AUTO_STRBUF struct strbuf title = STRBUF_INIT;
-    struct html_contents *contents = html_contents_new(arena);
-    strbuf_printf(&title, _("Run %s"), uuid_tail(run->id));
-    html_begin_page(strbuf_str(&title), out);
-    html_add_run(run, NULL, contents, options, out);
-    html_end_page(out);
 }

@@ -23,10 +23,12 @@
 
 /* ---- what is drawn ---- */
 
+/* What several series say of one quantity: each column holds the least and largest of all. */
+#define SERIES_MAX 3u
 struct curve {
     const char *name; /* for the legend */
-    const struct run_series *low,
-        *high; /* decimated: of high the largest, of low the least value */
+    const struct run_series *series[SERIES_MAX];
+    size_t count;
 };
 struct panel {
     const char *title;
@@ -46,15 +48,22 @@ static const struct run_series *find(const struct run *run, const char *name, co
     return NULL;
 }
 
-static void add_curve(struct panel *panel, const char *name, const struct run_series *low,
-                      const struct run_series *high) {
-    if ((low || high) && panel->count < CURVES_MAX)
-        panel->curves[panel->count++] = (struct curve){name, low ? low : high, high ? high : low};
+/* names end with NULL; nothing where none of them is there. */
+static void add_curve(struct panel *panel, const struct run *run, const char *label,
+                      const char *device, const char *const *names) {
+    struct curve curve = {.name = label};
+    for (; *names && curve.count < SERIES_MAX; names++) {
+        const struct run_series *series = find(run, *names, device);
+        if (series)
+            curve.series[curve.count++] = series;
+    }
+    if (curve.count > 0 && panel->count < CURVES_MAX)
+        panel->curves[panel->count++] = curve;
 }
 
 static void add_host(struct panel *panel, const struct run *run, const char *series,
-                     const char *name) {
-    add_curve(panel, name, find(run, series, NULL), NULL);
+                     const char *label) {
+    add_curve(panel, run, label, NULL, (const char *const[]){series, NULL});
 }
 
 /* Every device that has a series of that name, in the order of their first one. */
@@ -72,61 +81,52 @@ static size_t devices_of(const struct run *run, const char *ret[CURVES_MAX]) {
     return count;
 }
 
-/* "GPU 0 in use"; alone: "in use". The number is that of the driver where it is told. */
-static const char *of_device(const struct run *run, const char *device, size_t index, bool alone,
-                             const char *what, struct arena *arena) {
+/* "GPU 3", as the driver numbers it where that is told. */
+static const char *device_name(const struct run *run, const char *device, size_t index,
+                               struct arena *arena) {
     int number = (int)index;
     for (size_t g = 0; g < run->gpu_count; g++)
         if (run->gpus[g].uuid && strcmp(run->gpus[g].uuid, device) == 0 && run->gpus[g].index >= 0)
             number = run->gpus[g].index;
-    return alone ? what : arena_printf(arena, _("GPU %d: %s"), number, what);
+    return arena_printf(arena, "GPU %d", number);
 }
 
-static void gpu_panels(const struct run *run, struct panel *memory, struct panel *busy,
-                       struct arena *arena) {
+/* A panel for each quantity, a curve for each device. Behind the tenth minute the samples of a
+ * second are its least, mean and largest. */
+static void gpu_panels(const struct run *run, struct panel panels[3], struct arena *arena) {
+    static const char *const used[] = {GPU_SERIES_USED, GPU_SERIES_USED_MIN, GPU_SERIES_USED_MAX,
+                                       NULL};
+    static const char *const own[] = {GPU_SERIES_PROCESS_USED, NULL};
+    static const char *const busy[] = {GPU_SERIES_BUSY, NULL};
     const char *devices[CURVES_MAX];
     size_t count = devices_of(run, devices);
+    panels[0] = (struct panel){.title = _("GPU memory in use"), .unit = PLOT_BYTES};
+    panels[1] = (struct panel){.title = _("GPU memory of the run"), .unit = PLOT_BYTES};
+    panels[2] = (struct panel){.title = _("GPU busy"), .unit = PLOT_SHARE};
     for (size_t i = 0; i < count; i++) {
-        const char *device = devices[i];
-        const struct run_series *used = find(run, GPU_SERIES_USED, device),
-                                *most = find(run, GPU_SERIES_USED_MAX, device),
-                                *least = find(run, GPU_SERIES_USED_MIN, device);
-        /* behind the tenth minute the samples of a second are its least, mean and largest */
-        const char *in_use =
-            of_device(run, device, i, count == 1, _("in use, all processes"), arena);
-        if (used && most) {
-            add_curve(memory, in_use, used, NULL);
-            add_curve(memory,
-                      of_device(run, device, i, count == 1, _("in use, by the second"), arena),
-                      least, most);
-        } else {
-            add_curve(memory, in_use, used ? used : least, used ? NULL : most);
-        }
-        add_curve(memory, of_device(run, device, i, count == 1, _("the run's processes"), arena),
-                  find(run, GPU_SERIES_PROCESS_USED, device), NULL);
-        add_curve(busy, of_device(run, device, i, count == 1, _("busy"), arena),
-                  find(run, GPU_SERIES_BUSY, device), NULL);
+        const char *name = device_name(run, devices[i], i, arena);
+        add_curve(&panels[0], run, name, devices[i], used);
+        add_curve(&panels[1], run, name, devices[i], own);
+        add_curve(&panels[2], run, name, devices[i], busy);
     }
 }
 
-#define PANELS 6u
+#define PANELS 7u
 
 static size_t make_panels(const struct run *run, struct panel panels[PANELS], struct arena *arena) {
-    panels[0] = (struct panel){.title = _("GPU memory"), .unit = PLOT_BYTES};
-    panels[1] = (struct panel){.title = _("GPU busy"), .unit = PLOT_SHARE};
-    gpu_panels(run, &panels[0], &panels[1], arena);
-    panels[2] = (struct panel){.title = _("host memory"), .unit = PLOT_BYTES};
-    add_host(&panels[2], run, "tree.pss", _("all processes (PSS)"));
-    add_host(&panels[2], run, "tree.rss_max", _("largest process (RSS)"));
-    add_host(&panels[2], run, "cgroup.charged", _("charged to the control group"));
-    panels[3] = (struct panel){.title = _("CPU cores"), .unit = PLOT_NUMBER};
-    add_host(&panels[3], run, "tree.cpu", _("in use"));
-    panels[4] = (struct panel){.title = _("input and output"), .unit = PLOT_RATE};
-    add_host(&panels[4], run, "io.read", _("read from storage"));
-    add_host(&panels[4], run, "io.written", _("written to storage"));
-    panels[5] = (struct panel){.title = _("network"), .unit = PLOT_RATE};
-    add_host(&panels[5], run, NET_SERIES_RECEIVED, _("received"));
-    add_host(&panels[5], run, NET_SERIES_SENT, _("sent"));
+    gpu_panels(run, panels, arena);
+    panels[3] = (struct panel){.title = _("host memory"), .unit = PLOT_BYTES};
+    add_host(&panels[3], run, "tree.pss", _("all processes (PSS)"));
+    add_host(&panels[3], run, "tree.rss_max", _("largest process (RSS)"));
+    add_host(&panels[3], run, "cgroup.charged", _("charged to the control group"));
+    panels[4] = (struct panel){.title = _("CPU cores"), .unit = PLOT_NUMBER};
+    add_host(&panels[4], run, "tree.cpu", _("in use"));
+    panels[5] = (struct panel){.title = _("input and output"), .unit = PLOT_RATE};
+    add_host(&panels[5], run, "io.read", _("read from storage"));
+    add_host(&panels[5], run, "io.written", _("written to storage"));
+    panels[6] = (struct panel){.title = _("network"), .unit = PLOT_RATE};
+    add_host(&panels[6], run, NET_SERIES_RECEIVED, _("received"));
+    add_host(&panels[6], run, NET_SERIES_SENT, _("sent"));
     size_t count = 0;
     for (size_t i = 0; i < PANELS; i++)
         if (panels[i].count > 0)
@@ -163,17 +163,18 @@ static int column_x(size_t column) {
 /* Returns the largest value; NaN: nothing was read. */
 static double decimate_curve(const struct drawing *d, const struct curve *curve,
                              struct plot_column *columns) {
-    struct plot_column low[PLOT_COLUMNS];
+    struct plot_column more[PLOT_COLUMNS];
     double top = NAN;
-    plot_decimate(curve->high, d->end_s, PLOT_COLUMNS, columns);
-    if (curve->low != curve->high) {
-        plot_decimate(curve->low, d->end_s, PLOT_COLUMNS, low);
-        for (size_t c = 0; c < PLOT_COLUMNS; c++)
-            if (!isnan(low[c].min) && !isnan(columns[c].min))
-                columns[c].min = fmin(columns[c].min, low[c].min);
+    plot_decimate(curve->series[0], d->end_s, PLOT_COLUMNS, columns);
+    for (size_t i = 1; i < curve->count; i++) {
+        plot_decimate(curve->series[i], d->end_s, PLOT_COLUMNS, more);
+        for (size_t c = 0; c < PLOT_COLUMNS; c++) { /* of a NaN and a number: the number */
+            columns[c].min = fmin(columns[c].min, more[c].min);
+            columns[c].max = fmax(columns[c].max, more[c].max);
+        }
     }
     for (size_t c = 0; c < PLOT_COLUMNS; c++)
-        top = fmax(top, columns[c].max); /* of a NaN and a number: the number */
+        top = fmax(top, columns[c].max);
     return top;
 }
 
@@ -242,17 +243,17 @@ static void add_values(const struct drawing *d, const double *ticks, size_t coun
 /* Titles and the sample of each curve's line; where they do not fit, only the first ones. */
 static void add_legend(const struct drawing *d, const struct panel *panel, int y) {
     svg_text(d->out, "label", "start", PLOT_LEFT, y, panel->title);
-    int x = PLOT_LEFT + 250;
+    int x = PLOT_LEFT + 40 + 14 * (int)str_width(panel->title);
     for (size_t i = 0; i < panel->count; i++) {
-        int width = 76 + 11 * (int)str_width(panel->curves[i].name);
+        int width = 66 + 11 * (int)str_width(panel->curves[i].name);
         if (x + width > PLOT_WIDTH && i > 0) {
             AUTO_FREE char *rest = mem_printf(_("and %zu more"), panel->count - i);
             svg_text(d->out, "note", "start", x, y, rest);
             return;
         }
-        strbuf_printf(d->out, "<path class=\"curve curve-%zu\" d=\"M%d %dh44\"/>\n", i % STYLES, x,
+        strbuf_printf(d->out, "<path class=\"curve curve-%zu\" d=\"M%d %dh36\"/>\n", i % STYLES, x,
                       y - 8);
-        svg_text(d->out, "note", "start", x + 52, y, panel->curves[i].name);
+        svg_text(d->out, "note", "start", x + 44, y, panel->curves[i].name);
         x += width;
     }
 }
