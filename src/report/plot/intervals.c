@@ -42,7 +42,7 @@ static void row(struct strbuf *out, const struct plot_interval *r, double end, i
     svg_text(out, "label", "start", PLOT_LEFT + 6, y + ROW_TEXT, r->label);
     svg_text(out, "note", "end", PLOT_WIDTH - PLOT_RIGHT, y + ROW_TEXT, r->note);
     if (r->is_open)
-        svg_box(out, "unread", PLOT_LEFT, bar, PLOT_ACROSS, BAR);
+        svg_hatch(out, PLOT_LEFT, bar, PLOT_ACROSS, BAR);
     else if (isfinite(r->low) && isfinite(r->high)) {
         int from = svg_x(r->low, end), to = svg_x(r->high, end);
         svg_box(out, "range", from, bar, to > from ? to - from : 1, BAR);

@@ -7,7 +7,8 @@
 #include <math.h>
 
 #define DESC_MOST 8000u /* of a description: the words for three curves of each of sixteen GPUs */
-#define TEXT_MOST 110u  /* characters that stand beside one another in a drawing */
+#define HATCH     12
+#define TEXT_MOST 110u /* characters that stand beside one another in a drawing */
 
 void svg_begin(struct strbuf *out, const char *kind, int height, const char *title,
                const char *description) {
@@ -37,6 +38,14 @@ void svg_line(struct strbuf *out, const char *class_, int x1, int y1, int x2, in
 void svg_box(struct strbuf *out, const char *class_, int x, int y, int width, int height) {
     strbuf_printf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n",
                   class_, x, y, width, height);
+}
+
+void svg_hatch(struct strbuf *out, int x, int y, int width, int height) {
+    svg_box(out, "unread", x, y, width, height);
+    strbuf_add_str(out, "<path class=\"unread\" d=\"");
+    for (int at = HATCH / 2; at < height; at += HATCH)
+        strbuf_printf(out, "M%d %dh%d", x, y + at, width);
+    strbuf_add_str(out, "\"/>\n");
 }
 
 void svg_text(struct strbuf *out, const char *class_, const char *anchor, int x, int y,

@@ -17,6 +17,8 @@ void svg_begin(struct strbuf *out, const char *kind, int height, const char *tit
 void svg_end(struct strbuf *out, const char *caption);
 void svg_line(struct strbuf *out, const char *class_, int x1, int y1, int x2, int y2);
 void svg_box(struct strbuf *out, const char *class_, int x, int y, int width, int height);
+/* Hatched: nothing was read, or is known. */
+void svg_hatch(struct strbuf *out, int x, int y, int width, int height);
 /* anchor: "start", "middle", "end". text may be anything. */
 void svg_text(struct strbuf *out, const char *class_, const char *anchor, int x, int y,
               const char *text);

@@ -224,7 +224,7 @@ static void add_unread(const struct drawing *d, const struct panel *panel, int y
             begin = c;
         if (unread || begin == SIZE_MAX)
             continue;
-        svg_box(d->out, "unread", column_x(begin), y, column_x(c) - column_x(begin), PANEL);
+        svg_hatch(d->out, column_x(begin), y, column_x(c) - column_x(begin), PANEL);
         begin = SIZE_MAX;
     }
 }
