@@ -86,6 +86,22 @@ static bool get_integer(const json_t *object, const char *key, int64_t *ret_valu
     return true;
 }
 
+static double later(double end_s, double time_s) {
+    return isfinite(time_s) && time_s > end_s ? time_s : end_s;
+}
+
+double facts_duration(const struct run *run) {
+    double end_s = quantity_is_known(&run->wall) ? later(0.0, run->wall.value) : 0.0;
+    for (size_t i = 0; i < run->series_count; i++) {
+        const struct run_series *series = &run->series[i];
+        if (series->count > 0)
+            end_s = later(end_s, series->time_s[series->count - 1]);
+    }
+    for (size_t i = 0; i < run->phase_count; i++)
+        end_s = later(end_s, run->phases[i].end_s);
+    return end_s;
+}
+
 struct quantity facts_suspended(const struct run *run) {
     int64_t start_ns = 0, end_ns = 0, mono_ns = 0, slept_ns = 0;
     const json_t *clock = json_get_object(run->start, "clock");

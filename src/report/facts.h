@@ -28,6 +28,9 @@ struct quantity facts_number(const json_t *object, const char *key, const char *
 struct quantity facts_quantity(const json_t *json, const char *unit, const char *method,
                                enum quantity_reason reason, const char *detail);
 
+/* Seconds from the start as far as anything is known: the wall time, the last sample, the last
+ * phase. 0: nothing is. */
+double facts_duration(const struct run *run);
 /* Time in which the machine was suspended (CLOCK_BOOTTIME went on, CLOCK_MONOTONIC did not), whole
  * milliseconds. */
 struct quantity facts_suspended(const struct run *run);

@@ -10,6 +10,7 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "model/gpu-series.h"
+#include "report/facts.h"
 #include "report/layout.h"
 
 #include <math.h>
@@ -82,20 +83,6 @@ static char phase_letter(enum phase phase) {
 
 static bool is_time(double seconds) {
     return isfinite(seconds) && seconds >= 0.0;
-}
-
-/* The drawn span: the run's wall time, or as far as anything is known. 0: nothing is known. */
-static double known_duration(const struct run *run) {
-    double duration = quantity_is_known(&run->wall) ? run->wall.value : 0.0;
-    for (size_t i = 0; i < run->series_count; i++) {
-        const struct run_series *series = &run->series[i];
-        if (series->count > 0 && is_time(series->time_s[series->count - 1]))
-            duration = fmax(duration, series->time_s[series->count - 1]);
-    }
-    for (size_t i = 0; i < run->phase_count; i++)
-        if (is_time(run->phases[i].end_s))
-            duration = fmax(duration, run->phases[i].end_s);
-    return duration;
 }
 
 static size_t column_of(const struct plot *plot, double time_s) {
@@ -440,7 +427,7 @@ static bool has_known_phase(const struct run *run) {
 }
 
 void report_timeline(const struct run *run, struct report_style style, struct strbuf *out) {
-    double duration_s = known_duration(run);
+    double duration_s = facts_duration(run);
     if (!(duration_s > 0.0)) {
         layout_paragraph(out, style, _("no timeline: nothing was sampled"));
         return;

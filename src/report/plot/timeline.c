@@ -8,6 +8,7 @@
 #include "base/msg.h"
 #include "base/str.h"
 #include "model/gpu-series.h"
+#include "report/facts.h"
 #include "report/html/html.h"
 
 #include <math.h>
@@ -132,19 +133,6 @@ static size_t make_panels(const struct run *run, struct panel panels[PANELS], st
         if (panels[i].count > 0)
             panels[count++] = panels[i];
     return count;
-}
-
-static double known_duration(const struct run *run) {
-    double end_s = quantity_is_known(&run->wall) ? run->wall.value : 0.0;
-    for (size_t i = 0; i < run->series_count; i++) {
-        const struct run_series *series = &run->series[i];
-        if (series->count > 0 && isfinite(series->time_s[series->count - 1]))
-            end_s = fmax(end_s, series->time_s[series->count - 1]);
-    }
-    for (size_t i = 0; i < run->phase_count; i++)
-        if (isfinite(run->phases[i].end_s))
-            end_s = fmax(end_s, run->phases[i].end_s);
-    return end_s;
 }
 
 /* ---- drawing ---- */
@@ -344,7 +332,7 @@ void plot_timeline(const struct run *run, struct strbuf *out) {
     AUTO_ARENA struct arena *arena = arena_new();
     struct panel *panels = arena_alloc(arena, PANELS * sizeof *panels);
     size_t count = make_panels(run, panels, arena);
-    struct drawing d = {.out = out, .run = run, .end_s = known_duration(run)};
+    struct drawing d = {.out = out, .run = run, .end_s = facts_duration(run)};
     d.columns = arena_alloc(arena, CURVES_MAX * PLOT_COLUMNS * sizeof *d.columns);
     count = d.end_s > 0.0 ? keep_read(&d, panels, count) : 0;
     if (count == 0) {
