@@ -15,12 +15,11 @@
 #include <unistd.h>
 
 const struct command *const cli_commands[] = {
-    &command_init,     &command_doctor,     &command_check,    &command_run,
-    &command_mark,     &command_log,        &command_show,     &command_compare,
-    &command_annotate, &command_explain,    &command_estimate, &command_next,
-    &command_decide,   &command_block,      &command_session,  &command_report,
-    &command_review,   &command_import,     &command_export,   &command_ledger,
-    &command_config,   &command_completion, &command_help,     NULL,
+    &command_init,     &command_doctor, &command_check,      &command_run,      &command_mark,
+    &command_log,      &command_show,   &command_compare,    &command_annotate, &command_explain,
+    &command_estimate, &command_next,   &command_decide,     &command_block,    &command_session,
+    &command_report,   &command_serve,  &command_review,     &command_import,   &command_export,
+    &command_ledger,   &command_config, &command_completion, &command_help,     NULL,
 };
 
 const struct command *cli_command(const char *name) {

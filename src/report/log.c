@@ -18,7 +18,7 @@ static bool is_run(const struct store_entry *entry) {
     return !entry->type || strcmp(entry->type, "run") == 0;
 }
 
-static struct quantity entry_wall(const struct store_entry *entry) {
+struct quantity report_entry_wall(const struct store_entry *entry) {
     const char *outcome = entry->outcome ? entry->outcome : "";
     if (!entry->has_wall) {
         if (strcmp(outcome, outcome_name(OUTCOME_RUNNING)) == 0)
@@ -34,7 +34,7 @@ static struct quantity entry_wall(const struct store_entry *entry) {
 }
 
 static json_t *entry_json(const struct store_entry *entry) {
-    struct quantity wall = entry_wall(entry);
+    struct quantity wall = report_entry_wall(entry);
     json_t *json = json_object();
     json_put_text(json, "run", entry->run);
     json_put_text(json, "part", entry->part);
@@ -92,7 +92,7 @@ void report_log_text(const struct store_entry *entries, size_t count, struct rep
             continue;
         AUTO_STRBUF struct strbuf when = STRBUF_INIT;
         AUTO_STRBUF struct strbuf wall = STRBUF_INIT;
-        struct quantity q = entry_wall(entry);
+        struct quantity q = report_entry_wall(entry);
         if (entry->started_utc_ns != 0)
             add_minute(&when, entry->started_utc_ns);
         if (quantity_is_known(&q))

@@ -62,6 +62,8 @@ void report_run_summary(const struct run *run, struct report_style style,
                         struct strbuf *out); /* the paragraph after run */
 void report_timeline(const struct run *run, struct report_style style,
                      struct strbuf *out); /* memory, CPU, phases */
+/* The wall time that a row of the index tells. */
+struct quantity report_entry_wall(const struct store_entry *entry);
 void report_log_text(const struct store_entry *entries, size_t count, struct report_style style,
                      struct strbuf *out);
 void report_compare_text(const struct run *a, const struct run *b, struct report_style style,

@@ -3,13 +3,16 @@
 """Looks at a page as a browser without scripts would: well-formed, asks for nothing, runs nothing.
 
 Usage: page.py PAGE [MARKDOWN]      with a Markdown report: every line of its text is in the page
+       page.py --served PAGE        links and forms may lead to other pages of the server
 Prints what is wrong and exits 1."""
 
 import html.parser
 import re
 import sys
 
-VOID = {"meta", "br", "hr", "link"}
+VOID = {"meta", "br", "hr", "link", "input"}
+SERVED = "--served" in sys.argv
+FILES = [word for word in sys.argv[1:] if word != "--served"]
 FETCHES = {"src", "srcset", "action", "formaction", "data", "poster", "background", "ping", "xlink:href"}
 
 
@@ -22,14 +25,17 @@ class Page(html.parser.HTMLParser):
         self.wrong.append(f"{self.getpos()}: {what}")
 
     def handle_starttag(self, tag, attributes):
-        if tag in ("script", "iframe", "object", "embed", "form", "base", "img", "link"):
+        if tag in ("script", "iframe", "object", "embed", "base", "img", "link") or (tag == "form" and not SERVED):
             self.complain(f"<{tag}>")
         for name, value in attributes:
+            if SERVED and (tag, name, value) == ("form", "action", "/runs"):
+                continue
             if name in FETCHES or name.startswith("on") or name == "style":
                 self.complain(f"attribute {name}={value!r}")
-            if name == "href" and not (value or "").startswith("#"):
+            here = SERVED and (value or "").startswith("/") and not value.startswith("//")
+            if name == "href" and not (value or "").startswith("#") and not here:
                 self.complain(f"a link to {value!r}")
-            if name == "href":
+            if name == "href" and not here:
                 self.anchors.append(value[1:])
             if name == "id":
                 if value in self.ids:
@@ -67,7 +73,7 @@ def plain(markdown):
 
 def main():
     page = Page()
-    with open(sys.argv[1], encoding="utf-8") as file:
+    with open(FILES[0], encoding="utf-8") as file:
         page.feed(file.read())
     page.close()
     wrong = page.wrong + [f"<{tag}> is not closed" for tag in page.stack]
@@ -78,8 +84,8 @@ def main():
     for unseen in re.findall(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text):
         wrong.append(f"a character that nobody sees: {unseen!r}")
     squeezed = re.sub(r"\s+", "", text)
-    if len(sys.argv) > 2:
-        with open(sys.argv[2], encoding="utf-8") as file:
+    if len(FILES) > 1:
+        with open(FILES[1], encoding="utf-8") as file:
             wrong += [f"not on the page: {cell}" for cell in plain(file.read())
                       if re.sub(r"[\s`*]+", "", cell) not in re.sub(r"[`*]+", "", squeezed)]
     print("\n".join(wrong[:20]))

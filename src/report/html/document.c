@@ -149,7 +149,9 @@ void report_document_html(const struct report_document *document,
     add_runs(&page);
     add_part(&page, document_markdown_back, NULL);
     const char *title = document->study ? document->study->input->plan->study.title : NULL;
-    html_begin_page(title ? title : _("Report"), page.contents, out);
+    struct html_frame frame = options->frame ? *options->frame : (struct html_frame){0};
+    frame.contents = page.contents;
+    html_begin_page(title ? title : _("Report"), &frame, out);
     strbuf_add(out, strbuf_str(&body), body.length);
     html_end_page(out);
 }

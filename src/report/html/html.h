@@ -14,10 +14,12 @@
 typedef int report_html_series_fn(void *context, const struct run *run, struct run **ret_run,
                                   struct err *err);
 
+struct html_frame; /* below */
 struct report_html_options {
     report_html_series_fn *series; /* NULL: no timelines, and the page says so */
     void *context;
-    size_t timelines; /* of the newest runs shown at most so many in full; 0: 50 */
+    size_t timelines;               /* of the newest runs shown at most so many in full; 0: 50 */
+    const struct html_frame *frame; /* of the page; its contents are filled in; may be NULL */
 };
 
 /* A whole page: verdict and notes; facts; scope; blocks; runs with timelines; estimate; planned and
@@ -51,10 +53,19 @@ const char *html_contents_add(struct html_contents *contents, unsigned level, co
 void html_add_markdown(struct html_contents *contents, const char *markdown, size_t length,
                        const char *figure, struct strbuf *out);
 
-/* From the doctype to <main>, and from there to the end. title: plain text, may be anything.
- * contents: all headings of the page as links; NULL: none. */
-void html_begin_page(const char *title, const struct html_contents *contents, struct strbuf *out);
+struct html_frame {
+    const struct html_contents *contents; /* headings of the page as links; NULL: none */
+    /* Answered by `serve`: links to its pages stand above, and its forms may be sent. */
+    bool served;
+    unsigned again_s; /* the page is asked for again after so many seconds; 0: it is not */
+};
+/* From the doctype to <main>, and from there to the end. title: plain text, may be anything. frame
+ * NULL: a file of its own without contents. */
+void html_begin_page(const char *title, const struct html_frame *frame, struct strbuf *out);
 void html_end_page(struct strbuf *out);
+
+/* The rows of the index as a table, runs as links to "/runs/ID". */
+void html_add_run_list(const struct store_entry *entries, size_t count, struct strbuf *out);
 
 /* <section> of one run: quantities, phases, timeline, incidents. place: what it was for, or NULL.
  */

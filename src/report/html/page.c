@@ -175,11 +175,12 @@ static void add_contents(const struct html_contents *contents, struct strbuf *ou
 
 /* ---- the frame ---- */
 
-static void add_policy(const struct web_asset *style, const struct web_asset *script,
+static void add_policy(const struct web_asset *style, const struct web_asset *script, bool served,
                        struct strbuf *out) {
-    strbuf_add_str(out,
-                   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                   "base-uri 'none'; form-action 'none'; img-src data:");
+    strbuf_printf(out,
+                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                  "base-uri 'none'; form-action %s; img-src data:",
+                  served ? "'self'" : "'none'");
     if (style)
         strbuf_printf(out, "; style-src 'sha256-%s'", style->sha256);
     if (script)
@@ -187,11 +188,19 @@ static void add_policy(const struct web_asset *style, const struct web_asset *sc
     strbuf_add_str(out, "\">\n");
 }
 
-void html_begin_page(const char *title, const struct html_contents *contents, struct strbuf *out) {
+static void add_places(struct strbuf *out) {
+    strbuf_add_str(out, "<nav class=\"places\" aria-label=\"probelauf\">\n<a href=\"/\">");
+    html_add_text(out, _("Report"));
+    strbuf_add_str(out, "</a> <a href=\"/runs\">");
+    html_add_text(out, _("Runs"));
+    strbuf_add_str(out, "</a>\n</nav>\n");
+}
+
+static void add_head(const char *title, const struct html_frame *frame, struct strbuf *out) {
     const struct web_asset *style = web_asset("style.css");
-    strbuf_printf(out, "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n",
-                  msg_language());
-    add_policy(style, web_asset("app.js"), out);
+    add_policy(style, web_asset("app.js"), frame->served, out);
+    if (frame->again_s > 0)
+        strbuf_printf(out, "<meta http-equiv=\"refresh\" content=\"%u\">\n", frame->again_s);
     strbuf_add_str(out, "<meta name=\"viewport\" content=\"width=device-width, "
                         "initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
                         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
@@ -199,11 +208,21 @@ void html_begin_page(const char *title, const struct html_contents *contents, st
     strbuf_add_str(out, "</title>\n");
     if (style)
         strbuf_printf(out, "<style>%s</style>\n", style->text);
+}
+
+void html_begin_page(const char *title, const struct html_frame *frame, struct strbuf *out) {
+    static const struct html_frame alone = {0};
+    frame = frame ? frame : &alone;
+    strbuf_printf(out, "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n",
+                  msg_language());
+    add_head(title, frame, out);
     strbuf_add_str(out, "</head>\n<body>\n<a class=\"skip\" href=\"#main\">");
     html_add_text(out, _("To the content"));
     strbuf_add_str(out, "</a>\n");
-    if (contents)
-        add_contents(contents, out);
+    if (frame->served)
+        add_places(out);
+    if (frame->contents)
+        add_contents(frame->contents, out);
     strbuf_add_str(out, "<main id=\"main\">\n");
 }
 
