@@ -154,7 +154,9 @@ static bool wants_color(int fd) {
     if (force != NULL && strcmp(force, "0") != 0) {
         return true;
     }
-    return isatty(fd) && variable("TERM") != NULL && !is_dumb();
+    const char *wanted = variable("CLICOLOR");
+    bool unwanted = wanted != NULL && strcmp(wanted, "0") == 0;
+    return !unwanted && isatty(fd) && variable("TERM") != NULL && !is_dumb();
 }
 
 static int terminal_width(int fd) {

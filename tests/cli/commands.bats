@@ -422,6 +422,20 @@ complete_words() {
 
 # ---- colours, characters, width ----
 
+@test "colour on a terminal, unless CLICOLOR is 0 or the terminal is dumb" {
+    probelauf run -q -- true
+    run -0 script -qec "'$PROBELAUF' show" /dev/null
+    has $'\033['
+    CLICOLOR=1 run -0 script -qec "'$PROBELAUF' show" /dev/null
+    has $'\033['
+    CLICOLOR=0 run -0 script -qec "'$PROBELAUF' show" /dev/null
+    lacks $'\033['
+    CLICOLOR=0 CLICOLOR_FORCE=1 run -0 script -qec "'$PROBELAUF' show" /dev/null
+    has $'\033['
+    TERM=dumb run -0 script -qec "'$PROBELAUF' show" /dev/null
+    lacks $'\033['
+}
+
 @test "colour: option over NO_COLOR over CLICOLOR_FORCE over the terminal" {
     probelauf run -q -- sh -c 'exit 1' || true
     local escape=$'\033['
