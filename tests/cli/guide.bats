@@ -9,7 +9,8 @@ load common
     /usr/bin/python3 -c 'import torch' 2>/dev/null || skip "no PyTorch (python3-torch)"
     command -v git >/dev/null || skip "no git"
     mkdir walk
-    run -0 /usr/bin/python3 "$SOURCE/tests/cli/guide.py" run "$SOURCE/docs/guide.md" "$PWD/walk"
+    run /usr/bin/python3 "$SOURCE/tests/cli/guide.py" run "$SOURCE/docs/guide.md" "$PWD/walk"
+    [ "$status" -eq 0 ] || { echo "$output" && false; }
     # from open facts and a cautious verdict to a decision
     has "ended: check 3, decide 4, check 3, check 0, decide 0"
     # what is handed over is there, in the language that was asked for

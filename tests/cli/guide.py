@@ -82,7 +82,9 @@ def run(guide, folder):
             file.write(text)
         os.chmod(path, 0o755)
     os.symlink(os.environ["PROBELAUF"], os.path.join(tools, "probelauf"))
-    env = {key: value for key, value in os.environ.items() if not key.startswith(("PROBELAUF", "XDG_", "GIT_"))}
+    # nor the GPU library of the other tests, which the one who runs them may have in the loader's path
+    env = {key: value for key, value in os.environ.items()
+           if not key.startswith(("PROBELAUF", "XDG_", "GIT_", "LD_"))}
     env.update(HOME=home, GPU_HOME=other, PATH=tools + ":/usr/bin:/bin", OMP_NUM_THREADS="1", USER="kim", COLUMNS="80",
                STATUSES=os.path.join(folder, "statuses"), PROBELAUF_RECORD_WAIT="60s",
                EXAMPLES=os.path.join(SOURCE, "examples"))
