@@ -142,7 +142,8 @@ void run_text_files(struct strbuf *out, struct report_style style, const struct 
         layout_add_plain(&what, expectations[i].what, style.ascii);
         if (expectations[i].detail) {
             strbuf_add_str(&what, "; ");
-            layout_add_plain(&what, expectations[i].detail, style.ascii);
+            layout_add_plain(&what, msg_get(expectations[i].detail),
+                             style.ascii); /* kept in English */
         }
         bool unmet = strcmp(expectations[i].met, "no") == 0;
         layout_row(out, style, _("expected"), expectations[i].met,

@@ -69,6 +69,7 @@ wait4 waitid ru_maxrss rchar wchar VmHWM MemTotal WSTOPPED Debian master Unmatch
 No such file or directory
 load setup compute evaluate preprocess write data transfer fix teardown validate compare scale verify one off full validation
 chosen confirmed undetermined booking estimate block run
+of
 repository paper body byte outcome step task killed ok own rented macos vm sleep source debian bookworm cpu cuda metal accelerator
 environments privacy class gpus interpreters packages torch unnamed budget dependency failed command swap""".split())
 NAME_SHAPE = re.compile(r"zz\w*|[0-9a-f]{6,}|SIG[A-Z]+|E[A-Z]{3,}|[A-Z]{2,}")
