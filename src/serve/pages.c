@@ -174,9 +174,14 @@ static void run_page(const struct serve_options *options, const char *ref,
     AUTO_ARENA struct arena *arena = arena_new();
     AUTO_RUNS struct runs *runs = NULL;
     AUTO_RUN struct run *run = NULL;
-    struct err err = ERR_INIT;
+    struct err err = ERR_INIT, unseen = ERR_INIT;
     int rc = runs_open(options->place, &runs, &err);
     rc = rc < 0 ? rc : runs_load(runs, ref, true, &run, &err);
+    if (rc == -ENOENT && runs_need_ledger(runs, &unseen) < 0) { /* it may be there all the same */
+        err_clear(&err);
+        err = unseen;
+        rc = -EIO;
+    }
     if (rc < 0) {
         serve_complain(rc == -ENOENT ? 404 : 500, err.text, ret);
         err_clear(&err);

@@ -36,7 +36,6 @@
 #define AT_ONCE      4u
 #define ANSWER_MOST  ((size_t)512 << 20)
 #define FIRST_LINE   128u /* "200 text/html; …\n" in front of a body */
-#define CONNECTIONS  64   /* that wait to be accepted */
 
 struct server {
     const struct serve_options *options;
@@ -295,9 +294,11 @@ static void on_request(struct evhttp_request *request, void *context) {
         reply_text(request, 400, _("This is no address."));
     else if (!comes_from_here(request))
         reply_text(request, 403, _("Only this machine may ask, by its own name."));
-    else if (has_cookie(server, request))
+    else if (takes_token(server, request, &query)) {
+        /* answered, also for one who has the cookie: the token goes out of the address */
+    } else if (has_cookie(server, request))
         ask(server, request, path, &query);
-    else if (!takes_token(server, request, &query))
+    else
         reply_text(request, 403,
                    _("Open the address that 'probelauf serve' has printed: it holds the token."));
     evhttp_clear_headers(&query);

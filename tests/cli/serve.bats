@@ -96,6 +96,8 @@ open_it() {
     done
     has "src/work sleep"
     [ "$(find "$HOME/data" -type f ! -name '*-shm' ! -name '*-wal' -exec sha256sum {} + | sort)" = "$before" ]
+    get "/?token=${url#*token=}"
+    [ "$status" -eq 303 ]
     get "/runs?outcome=failed"
     has "No run matches."
     get "/runs/00000000"
