@@ -73,7 +73,8 @@ static double rounding_variance(const double *seconds, size_t count, double log_
         size_t whole = 0;
         for (size_t i = 0; i < count; i++) {
             double ratio = seconds[i] / step;
-            whole += fabs(ratio - nearbyint(ratio)) < 1e-6;
+            whole +=
+                fabs(ratio - nearbyint(ratio)) < 1e-6 && ratio > 0.5; /* 0 steps tell nothing */
         }
         if (whole == count) {
             double relative = step / exp(log_mean);

@@ -126,6 +126,9 @@ static void test_spread_is_found(void **state) {
     /* with two of them the family still pulls */
     assert_true(typical(model, SPREAD_NOBODY, wide, 2) < typical(model, SPREAD_NOBODY, wide, 6));
     assert_int_equal(spread_family(model, "elsewhere"), SPREAD_NOBODY);
+    /* times far below every step that is looked for are not readings of zero steps */
+    const double short_ones[] = {1.01e-8, 1.04e-8, 0.99e-8};
+    assert_true(typical(model, SPREAD_NOBODY, short_ones, 3) < 2.0 * family);
 }
 
 /* A condition of the history is judged as if it were not in it. */
