@@ -24,7 +24,8 @@ struct predict_future {
 bool predict_is_positive(const double *values, size_t count);
 /* count >= 2, all positive. The spread is at least one step of the clock. */
 struct predict_fit predict_fit(const double *values, size_t count);
-/* One step of the clock as a spread of the logarithms. */
+/* One step of the clock as a spread of the logarithms; of a clock that shows no coarser step than
+ * 0.001 s never more than half the shortest value. count >= 1, all positive. */
 double predict_least_spread(const double *values, size_t count, double log_mean);
 
 gsl_rng *predict_random_new(uint64_t seed); /* free with gsl_rng_free */

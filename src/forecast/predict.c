@@ -25,7 +25,8 @@
 #define OUTLIER_LEAST_VALUES 5u
 #define OUTLIER_SCORE        3.5
 #define LONGEST_DRAWN        40u
-#define LARGEST_SPREAD       1e4 /* e^10000 is no duration; keeps the arithmetic finite */
+#define FINEST_STEP          0.001 /* s; a finer clock shows no step among some readings */
+#define LARGEST_SPREAD       1e4   /* e^10000 is no duration; keeps the arithmetic finite */
 
 static int compare_doubles(const void *a, const void *b) {
     double x = *(const double *)a;
@@ -45,7 +46,7 @@ double predict_resolution_s(const double *values, size_t count) {
         if (count > 0 && whole == count)
             return steps[s];
     }
-    return 0.001;
+    return FINEST_STEP;
 }
 
 bool predict_is_positive(const double *values, size_t count) {
@@ -56,7 +57,16 @@ bool predict_is_positive(const double *values, size_t count) {
 }
 
 double predict_least_spread(const double *values, size_t count, double log_mean) {
-    return predict_resolution_s(values, count) / exp(log_mean);
+    double step = predict_resolution_s(values, count);
+    double shortest = values[0];
+
+    for (size_t i = 1; i < count; i++)
+        shortest = fmin(shortest, values[i]);
+    /* Whoever reads a time that short reads finer: a whole millisecond beside it would be a spread
+     * of thousands, and the sum of three runs of ten microseconds an eternity. */
+    if (step <= FINEST_STEP)
+        step = fmin(step, shortest / 2.0);
+    return step / exp(log_mean);
 }
 
 struct predict_fit predict_fit(const double *values, size_t count) {

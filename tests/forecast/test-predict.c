@@ -160,12 +160,26 @@ static void test_equal_readings(void **state) {
     assert_true(narrow.p95 - narrow.p05 >= 0.001 && narrow.p95 - narrow.p05 < 0.01);
 }
 
+/* A step of the clock is never larger than what was read with it: the sum of a few runs shorter
+ * than a millisecond is a few times one of them. */
+static void test_short(void **state) {
+    const double lengths[] = {1e-9, 1e-5, 5e-5, 3e-4, 9e-4};
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(lengths); i++) {
+        double values[] = {lengths[i], 1.04 * lengths[i], 1.08 * lengths[i]};
+        struct predict_total total = predict(values, 3, 3, 1);
+        assert_true(total.p50 > 2.8 * lengths[i] && total.p50 < 4.2 * lengths[i]);
+        assert_true(total.p05 > 0.5 * lengths[i] && total.p95 < 42.0 * lengths[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_input), cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_frozen),    cmocka_unit_test(test_one_run_is_students_t),
         cmocka_unit_test(test_order),     cmocka_unit_test(test_border),
         cmocka_unit_test(test_too_few),   cmocka_unit_test(test_equal_readings),
+        cmocka_unit_test(test_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
